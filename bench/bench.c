@@ -83,8 +83,7 @@ void bench_result(bench *b, uint64_t value)
 int bench_close(bench *b)
 {
     printf("  result hash %016llx\n", (unsigned long long)b->hash);
-    if (b->json)
-        fprintf(b->json, "\n], \"result_hash\": \"%016llx\"}\n", (unsigned long long)b->hash);
+    if (b->json) fprintf(b->json, "\n], \"result_hash\": \"%016llx\"}\n", (unsigned long long)b->hash);
     return bench_close_plain(b);
 }
 

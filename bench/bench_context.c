@@ -201,14 +201,11 @@ static bool measure_stacks(bench *b, enum rad_guard guard)
         double at[4] = {bench_now()};
         ok = rad__stacks_open(&stacks, &o, &error) == 0;
         for (uint32_t k = 0; k < count && ok; k++)
-            ok = rad__stacks_new(&stacks, &list[k], &error) == 0 &&
-                 rad__stacks_guard(&stacks, &list[k], &error) == 0;
+            ok = rad__stacks_new(&stacks, &list[k], &error) == 0 && rad__stacks_guard(&stacks, &list[k], &error) == 0;
         at[1] = bench_now();
-        for (uint32_t k = 0; k < count && ok; k++)
-            ((volatile char *)list[k].base)[list[k].size - 1] = 1;
+        for (uint32_t k = 0; k < count && ok; k++) ((volatile char *)list[k].base)[list[k].size - 1] = 1;
         at[2] = bench_now();
-        for (uint32_t k = 0; k < count && ok; k++)
-            ok = rad__stack_forget(&list[k], 1024, &error) == 0;
+        for (uint32_t k = 0; k < count && ok; k++) ok = rad__stack_forget(&list[k], 1024, &error) == 0;
         at[3] = bench_now();
         if (!ok) fprintf(stderr, "bench_context: %s\n", error.text);
         for (uint32_t k = 0; k < 3; k++) samples[k][i] = (at[k + 1] - at[k]) * 1e9 / count;

@@ -110,16 +110,14 @@ static double time_runs(bench *b, rad_rig *rig, rad_policy *policy, uint64_t run
     return seconds;
 }
 
-static bool measure(bench *b, const char *policy_name, uint32_t actors, uint32_t steps,
-                    uint64_t runs, bool per_run)
+static bool measure(bench *b, const char *policy_name, uint32_t actors, uint32_t steps, uint64_t runs, bool per_run)
 {
     rad_error error = {0};
     rad_rig rig;
     rad_policy *policy;
     rad_target t = idler_target(actors, steps);
     double samples[BENCH_SAMPLES];
-    if (rad__rig_open(&rig, &t, &error) != 0 ||
-        rad__policy_create(&policy, policy_name, &error) != 0) {
+    if (rad__rig_open(&rig, &t, &error) != 0 || rad__policy_create(&policy, policy_name, &error) != 0) {
         fprintf(stderr, "bench_core: %s\n", error.text);
         return false;
     }
@@ -147,8 +145,7 @@ static bool throughput(bench *b)
     rad_policy *policy;
     rad_target t = idler_target(2, b->tiny ? 1000 : 2000000);
     double samples[BENCH_SAMPLES];
-    if (rad__rig_open(&rig, &t, &error) != 0 || rad__policy_create(&policy, "random", &error) != 0)
-        return false;
+    if (rad__rig_open(&rig, &t, &error) != 0 || rad__policy_create(&policy, "random", &error) != 0) return false;
     for (uint32_t i = 0; i < bench_samples(b); i++) {
         uint64_t done;
         double seconds = time_runs(b, &rig, policy, 1, &done);
@@ -168,11 +165,9 @@ int main(int argc, char **argv)
     if (!bench_open(&b, "core", argc, argv)) return 2;
     uint32_t steps = b.tiny ? 20000 : 2000000;
     bool ok = throughput(&b);
+    for (uint32_t p = 0; p < 5 && ok; p++) ok = measure(&b, policies[p], 2, 10, b.tiny ? 100 : 500000, true);
     for (uint32_t p = 0; p < 5 && ok; p++)
-        ok = measure(&b, policies[p], 2, 10, b.tiny ? 100 : 500000, true);
-    for (uint32_t p = 0; p < 5 && ok; p++)
-        for (uint32_t s = 0; s < 5 && ok; s++)
-            ok = measure(&b, policies[p], sizes[s], steps / sizes[s] + 1, 1, false);
+        for (uint32_t s = 0; s < 5 && ok; s++) ok = measure(&b, policies[p], sizes[s], steps / sizes[s] + 1, 1, false);
     int status = bench_close(&b);
     return ok ? status : 3;
 }

@@ -83,8 +83,7 @@ static bench_measured spawn_batches(void *w, uint64_t count, uint64_t batch)
     double start = bench_now();
     for (uint64_t first = 0; first < count; first += batch) {
         rad_group group = RAD_GROUP_INIT(w);
-        for (uint64_t i = first; i < first + batch; i++)
-            rad_group_spawn(w, &group, &tasks[i].job, numbered_run);
+        for (uint64_t i = first; i < first + batch; i++) rad_group_spawn(w, &group, &tasks[i].job, numbered_run);
         rad_group_wait(w, &group);
     }
     double seconds = bench_now() - start;
@@ -344,8 +343,7 @@ static bench_measured run_wake_5ms(void *exec, uint64_t count)
 static const bench_load WORKLOADS[] = {
     {"fib", "left spawned, right inline; per spawn", run_fib, NULL, 32, 16, false, false},
     {"spawn1", "spawn and join one", run_spawn_one, NULL, 1000000, 1000, false, false},
-    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000, false,
-     false},
+    {"spawnb", "batches of 10,000, per task", run_spawn_batches, NULL, 1000000, 10000, false, false},
     {"burst", "all at once, per task", run_burst, NULL, 1000000, 1000, false, false},
     {"chain", "each spawns the next, per task", run_chain, NULL, 1000000, 1000, false, false},
     {"inject", "from a foreign thread, per task", NULL, run_inject, 1000000, 1000, false, false},
@@ -371,8 +369,7 @@ static enum rad_run root_run(rad_task *task, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     rad_exec_options options = {.workers = workers};
     rad_exec *exec;
@@ -391,7 +388,6 @@ static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32
 
 int main(int argc, char **argv)
 {
-    static const bench_loads ALL = {"exec", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS,
-                                    measure};
+    static const bench_loads ALL = {"exec", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS, measure};
     return bench_loads_main(&ALL, argc, argv);
 }

@@ -15,8 +15,7 @@ typedef struct subject {
 static bool target_of(rad_target *t, const subject *s, rad_error *error)
 {
     bool ok = rad_target_init(t, s->machine, error) == 0;
-    for (uint32_t i = 0; i < 3 && ok && s->words[i]; i++)
-        ok = rad_target_set(t, s->words[i], error) == 0;
+    for (uint32_t i = 0; i < 3 && ok && s->words[i]; i++) ok = rad_target_set(t, s->words[i], error) == 0;
     return ok;
 }
 
@@ -28,8 +27,7 @@ static bool explore_speed(bench *b, const subject *s)
     if (!target_of(&t, s, &error)) return false;
     for (uint32_t i = 0; i < bench_samples(b); i++) {
         rad_exploration e;
-        rad_explore_options o = {
-            .strategy = s->strategy, .runs = b->tiny ? 500 : 400000, .seed = 1};
+        rad_explore_options o = {.strategy = s->strategy, .runs = b->tiny ? 500 : 400000, .seed = 1};
         if (rad_lab_explore(&t, &o, &e, &error) != 0) return false;
         samples[i] = (double)e.runs / e.elapsed / 1e6;
         bench_result(b, e.steps);
@@ -57,8 +55,7 @@ static bool shrink_time(bench *b, const char *machine)
         rad_shrink_report report;
         rad_shrink_options options = {0};
         double start = bench_now();
-        if (rad_lab_shrink(e.findings[0].artifact, &options, &small, &report, &error) != 0)
-            return false;
+        if (rad_lab_shrink(e.findings[0].artifact, &options, &small, &report, &error) != 0) return false;
         samples[i] = (bench_now() - start) * 1e3;
         bench_result(b, report.after.steps);
         rad_artifact_free(report.second);
@@ -99,8 +96,7 @@ static bench_measured explore_once(const subject *s, uint32_t jobs, uint64_t run
     rad_exploration e;
     rad_explore_options o = {.strategy = s->strategy, .runs = runs, .seed = 1, .jobs = jobs};
     double start = bench_now(), cpu = all_cpu();
-    if (!target_of(&t, s, &error) || rad_lab_explore(&t, &o, &e, &error) != 0)
-        bench_fail(error.text);
+    if (!target_of(&t, s, &error) || rad_lab_explore(&t, &o, &e, &error) != 0) bench_fail(error.text);
     if (e.runs != runs || e.failures != 0) bench_fail("something was found where nothing is wrong");
     bench_measured m = bench_one((bench_now() - start) * 1e9 / (double)runs, "ns", e.steps);
     bench_add(&m, (all_cpu() - cpu) * 1e9 / (double)runs, "ns-CPU", e.steps);
@@ -108,14 +104,12 @@ static bench_measured explore_once(const subject *s, uint32_t jobs, uint64_t run
     return m;
 }
 
-static void measure_beside(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                           bench_measured *into)
+static void measure_beside(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     uint32_t at = 0;
     while (strcmp(beside[at].load, l->name) != 0) at++;
     explore_once(&beside[at].subject, workers, l->tiny);
-    for (uint32_t i = 0; i < samples; i++)
-        into[i] = explore_once(&beside[at].subject, workers, size);
+    for (uint32_t i = 0; i < samples; i++) into[i] = explore_once(&beside[at].subject, workers, size);
 }
 
 static const bench_load loads[] = {
@@ -131,19 +125,16 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--one") == 0) return bench_loads_main(&all, argc, argv);
 
     static const subject subjects[] = {
-        {"inc", {"n=2", "k=10"}, "random"}, {"inc", {"n=2", "k=10"}, "surw"},
-        {"inc", {"n=2", "k=10"}, "pct:3"},  {"inc", {"n=2", "k=10"}, "dfs"},
-        {"buffer", {NULL}, "random"},       {"reorder", {"n=10"}, "random"},
+        {"inc", {"n=2", "k=10"}, "random"}, {"inc", {"n=2", "k=10"}, "surw"}, {"inc", {"n=2", "k=10"}, "pct:3"},
+        {"inc", {"n=2", "k=10"}, "dfs"},    {"buffer", {NULL}, "random"},     {"reorder", {"n=10"}, "random"},
         {"philosophers", {"n=5"}, "dfs"},
     };
     static const char *const shrunk[] = {"counter", "buffer", "philosophers", "reorder", "bank"};
     bench b;
     if (!bench_open(&b, "explore", argc, argv)) return 2;
     bool ok = true;
-    for (uint32_t i = 0; i < sizeof subjects / sizeof *subjects && ok; i++)
-        ok = explore_speed(&b, &subjects[i]);
-    for (uint32_t i = 0; i < sizeof shrunk / sizeof *shrunk && ok; i++)
-        ok = shrink_time(&b, shrunk[i]);
+    for (uint32_t i = 0; i < sizeof subjects / sizeof *subjects && ok; i++) ok = explore_speed(&b, &subjects[i]);
+    for (uint32_t i = 0; i < sizeof shrunk / sizeof *shrunk && ok; i++) ok = shrink_time(&b, shrunk[i]);
     int status = bench_close(&b);
     return ok ? status : 3;
 }

@@ -73,8 +73,8 @@ typedef struct shape {
 } shape;
 
 /* Seconds for at least so many steps; *steps says how many there were. */
-static double run_steps(const rad_flow_program *p, const char *policy, uint64_t wanted,
-                        uint64_t *steps, uint64_t *result)
+static double run_steps(const rad_flow_program *p, const char *policy, uint64_t wanted, uint64_t *steps,
+                        uint64_t *result)
 {
     double took = 0;
     rad_error error = {0};
@@ -100,8 +100,7 @@ static void measure(bench *b, const shape *s, const char *policy)
     double samples[BENCH_SAMPLES];
     char name[120];
     s->write(&text, s->n);
-    check(rad__flow_program_read(&p, "bench", (const char *)text.data, text.size, NULL, &error),
-          &error);
+    check(rad__flow_program_read(&p, "bench", (const char *)text.data, text.size, NULL, &error), &error);
     for (uint32_t i = 0; i < bench_samples(b); i++) {
         uint64_t steps, result;
         double took = run_steps(p, policy, b->tiny ? 3000 : 5000000, &steps, &result);

@@ -46,8 +46,8 @@ static rad_flow *flow_of(const load *l, uint64_t *calls)
     char text[400];
     rad_flow *f;
     rad_error error;
-    snprintf(text, sizeof text, "flow f { task t { %s } loop %u { %s %u { do t } } }", l->task,
-             l->rounds, l->wide > 1 ? "many" : "loop", l->wide);
+    snprintf(text, sizeof text, "flow f { task t { %s } loop %u { %s %u { do t } } }", l->task, l->rounds,
+             l->wide > 1 ? "many" : "loop", l->wide);
     check(rad_flow_parse(&f, "bench", text, strlen(text), NULL, &error), &error);
     check(rad_flow_register(f, "nothing", do_nothing, calls, &error), &error);
     return f;
@@ -76,8 +76,7 @@ static void measure(bench *b, load l)
         effects[i] = l.wide * (double)l.rounds / took;
         steps[i] = (double)r.steps / took;
         began = bench_now();
-        check(rad_flow_resume(f, folder, &o, &r, &error),
-              &error); /* it has ended: nothing but the replay */
+        check(rad_flow_resume(f, folder, &o, &r, &error), &error); /* it has ended: nothing but the replay */
         replays[i] = l.wide * (double)l.rounds / (bench_now() - began);
         if (i == 0 && is_call)
             for (const char *at = r.digest; *at != 0; at++) bench_result(b, (uint64_t)*at);

@@ -22,8 +22,8 @@ static uint64_t one_value(rad_prng *r)
     return 81234;
 }
 
-static void recording(bench *b, rad_histogram *h, uint64_t *values, uint32_t count,
-                      uint64_t (*draw)(rad_prng *), const char *what)
+static void recording(bench *b, rad_histogram *h, uint64_t *values, uint32_t count, uint64_t (*draw)(rad_prng *),
+                      const char *what)
 {
     double samples[BENCH_SAMPLES];
     rad_prng r = rad__prng(1, RAD_STREAM_TEST, 0);
@@ -53,8 +53,7 @@ int main(int argc, char **argv)
         recording(&b, &h, values, count, anything, "record, every magnitude");
         for (uint32_t s = 0; s < bench_samples(&b); s++) {
             double start = bench_now();
-            for (uint32_t i = 0; i < rounds; i++)
-                bench_result(&b, rad__histogram_at_ppm(&h, 990000));
+            for (uint32_t i = 0; i < rounds; i++) bench_result(&b, rad__histogram_at_ppm(&h, 990000));
             ask[s] = (bench_now() - start) * 1e6 / rounds;
             start = bench_now();
             for (uint32_t i = 0; i < rounds; i++) rad__histogram_merge(&other, &h);

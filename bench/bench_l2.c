@@ -22,8 +22,7 @@ typedef struct trial {
 } trial;
 
 /* Seconds for `runs` runs; the steps done in *steps. False when one did not finish. */
-static bool time_runs(rad_rig *rig, rad_policy *policy, uint64_t runs, uint64_t *steps,
-                      double *seconds)
+static bool time_runs(rad_rig *rig, rad_policy *policy, uint64_t runs, uint64_t *steps, double *seconds)
 {
     rad_run_options o = rad__rig_options(rig, policy);
     o.beacon = NULL;
@@ -48,8 +47,7 @@ static bool measure(bench *b, const trial *t)
     double per_second[BENCH_SAMPLES], per_step[BENCH_SAMPLES];
     uint64_t runs = b->tiny ? 50 : t->runs, steps = 0;
     if (rad_target_init(&target, t->machine, &error) != 0 ||
-        (t->words && rad_target_set(&target, t->words, &error) != 0) ||
-        rad__rig_open(&rig, &target, &error) != 0 ||
+        (t->words && rad_target_set(&target, t->words, &error) != 0) || rad__rig_open(&rig, &target, &error) != 0 ||
         rad__policy_create(&policy, t->policy, &error) != 0) {
         fprintf(stderr, "bench_l2: %s\n", error.text);
         return false;
@@ -64,8 +62,8 @@ static bool measure(bench *b, const trial *t)
         per_step[i] = seconds * 1e9 / (double)steps;
     }
     char what[120];
-    snprintf(what, sizeof what, "%s %s, %s, %.0f steps", t->machine, t->words ? t->words : "",
-             t->policy, (double)steps / (double)runs);
+    snprintf(what, sizeof what, "%s %s, %s, %.0f steps", t->machine, t->words ? t->words : "", t->policy,
+             (double)steps / (double)runs);
     bench_row(b, what, "million runs/s", per_second, bench_samples(b));
     bench_row(b, "  the same", "ns/step", per_step, bench_samples(b));
     bench_result(b, 1); /* steps and digests are each compiler's own */
@@ -146,8 +144,7 @@ int main(int argc, char **argv)
     if (rad_machine_find("l2-inc") == NULL)
         fprintf(stderr, "bench_l2: this build has no L2\n");
     else
-        for (uint32_t i = 0; i < sizeof trials / sizeof *trials && ok; i++)
-            ok = measure(&b, &trials[i]);
+        for (uint32_t i = 0; i < sizeof trials / sizeof *trials && ok; i++) ok = measure(&b, &trials[i]);
     int status = bench_close(&b);
     return ok ? status : 3;
 }

@@ -31,8 +31,7 @@ typedef struct figures {
 } figures;
 
 static struct rad__load_target target;
-static struct rad__load_request request = {
-    .name = "r", .method = "GET", .path = "/", .target = RAD_NONE};
+static struct rad__load_request request = {.name = "r", .method = "GET", .path = "/", .target = RAD_NONE};
 
 static rad__load_scenario scenario(const char *host, const char *port, uint32_t connections)
 {
@@ -42,13 +41,12 @@ static rad__load_scenario scenario(const char *host, const char *port, uint32_t 
     target.max_connections = connections;
     target.connect_timeout_ns = 5000000000;
     if (target.streams == 0) target.streams = 1;
-    return (rad__load_scenario){
-        .requests = &request,
-        .request_count = 1,
-        .targets = &target,
-        .target_count = 1,
-        .users = connections * target.streams,
-        .limits = {.max_response_bytes = 10 << 20, .max_header_bytes = 64 << 10}};
+    return (rad__load_scenario){.requests = &request,
+                                .request_count = 1,
+                                .targets = &target,
+                                .target_count = 1,
+                                .users = connections * target.streams,
+                                .limits = {.max_response_bytes = 10 << 20, .max_header_bytes = 64 << 10}};
 }
 
 /* Each user asks again as soon as it has its answer, until there were enough or the time is up. */
@@ -79,11 +77,8 @@ static figures drive(const rad__load_scenario *s, bool uring, uint64_t most, dou
         count = 0;
         for (uint32_t i = 0; i < ready_count; i++) {
             uint32_t vu = ready[i], conn = vu / streams;
-            effects[count++] = (rad__load_effect){.kind = RAD__LOAD_DO_SEND,
-                                                  .vu = vu,
-                                                  .conn = conn,
-                                                  .request = ++numbers[vu],
-                                                  .open = shut[conn]};
+            effects[count++] = (rad__load_effect){
+                .kind = RAD__LOAD_DO_SEND, .vu = vu, .conn = conn, .request = ++numbers[vu], .open = shut[conn]};
             shut[conn] = false;
         }
         if (e->kind->act(e, effects, count, &error) != 0 ||
@@ -100,8 +95,7 @@ static figures drive(const rad__load_scenario *s, bool uring, uint64_t most, dou
             f.requests += answered;
             f.body_bytes += in->body_bytes;
             f.failed += in->kind == RAD__LOAD_IN_FAILED;
-            if (in->kind == RAD__LOAD_IN_CONN_CLOSED || in->kind == RAD__LOAD_IN_CONN_FAILED)
-                shut[in->conn] = true;
+            if (in->kind == RAD__LOAD_IN_CONN_CLOSED || in->kind == RAD__LOAD_IN_CONN_FAILED) shut[in->conn] = true;
         }
         if (f.failed > 100000) break;
     }
@@ -154,19 +148,17 @@ static void measure(bench *b, const char *port, uint32_t connections, bool uring
         cpu[i] = f.cpu * 1e6 / (double)f.requests;
         bench_result(b, f.failed + (f.body_bytes == f.requests * 13));
     }
-    snprintf(what, sizeof what, "%s, %u connections, per request", uring ? "io_uring" : "epoll",
-             connections);
+    snprintf(what, sizeof what, "%s, %u connections, per request", uring ? "io_uring" : "epoll", connections);
     bench_row(b, what, "us CPU", cpu, bench_samples(b));
 }
 
 /* A response as nginx sends it, in one piece and in two: the one is read without llhttp, the other with it. */
 static void measure_parser(bench *b, size_t cut, const char *what)
 {
-    static const char response[] =
-        "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 16 Nov 2026 04:00:00 GMT\r\n"
-        "Content-Type: text/html\r\nContent-Length: 13\r\n"
-        "Last-Modified: Mon, 16 Nov 2026 03:00:00 GMT\r\nConnection: keep-alive\r\n"
-        "ETag: \"65559a20-d\"\r\nAccept-Ranges: bytes\r\n\r\nhello, world\n";
+    static const char response[] = "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Mon, 16 Nov 2026 04:00:00 GMT\r\n"
+                                   "Content-Type: text/html\r\nContent-Length: 13\r\n"
+                                   "Last-Modified: Mon, 16 Nov 2026 03:00:00 GMT\r\nConnection: keep-alive\r\n"
+                                   "ETag: \"65559a20-d\"\r\nAccept-Ranges: bytes\r\n\r\nhello, world\n";
     enum { SIZE = sizeof response - 1 };
     double ns[BENCH_SAMPLES];
     uint32_t rounds = b->tiny ? 1000 : 1000000;
@@ -253,8 +245,7 @@ static int measure_other(int argc, char **argv)
         uring |= strcmp(argv[i], "uring") == 0;
         target.tls |= strcmp(argv[i], "tls") == 0;
         target.http2 |= strcmp(argv[i], "h2") == 0;
-        if (strncmp(argv[i], "streams=", 8) == 0)
-            target.streams = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
+        if (strncmp(argv[i], "streams=", 8) == 0) target.streams = (uint32_t)strtoul(argv[i] + 8, NULL, 10);
         if (strncmp(argv[i], "log=", 4) == 0) log = argv[i] + 4;
     }
     rad__load_scenario s = scenario(argv[1], argv[2], (uint32_t)strtoul(argv[3], NULL, 10));

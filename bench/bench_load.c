@@ -32,11 +32,10 @@ static void read_scenario(rad__load_scenario *s, uint32_t users, double seconds)
 {
     char text[512];
     rad_error error = {.code = 0};
-    snprintf(
-        text, sizeof text,
-        "[runtime]\nduration_seconds = %.3f\nvus = %u\n[[requests]]\nname = 'index'\npath = '/'\n"
-        "[simulated]\nlatency_ms = { points = [[0, 1], [0.9, 30], [1, 200]] }\n",
-        seconds, users);
+    snprintf(text, sizeof text,
+             "[runtime]\nduration_seconds = %.3f\nvus = %u\n[[requests]]\nname = 'index'\npath = '/'\n"
+             "[simulated]\nlatency_ms = { points = [[0, 1], [0.9, 30], [1, 200]] }\n",
+             seconds, users);
     check(rad__load_scenario_parse(s, "bench", text, strlen(text), NULL, &error), &error);
 }
 
@@ -60,9 +59,7 @@ static struct outcome run_once(const rad__load_scenario *s)
     rad__load_log_open(&log, discard, &o.sum);
     check(rad__load_log_begin(&log, header, "", ""), &log.error);
     check(rad__load_core_open(&core, s, 1, 0, 1, true, &log, &error), &error);
-    check(rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity, core.pool.conn_count,
-                                   &error),
-          &error);
+    check(rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity, core.pool.conn_count, &error), &error);
     double began = bench_now();
     check(rad__load_run(&core, engine, NULL, &error), &error);
     o.seconds = bench_now() - began;

@@ -10,8 +10,7 @@
 static const uint64_t MS = 1000000, S = 1000000000;
 
 static const struct rad__load_point CONNECT[] = {{0, 100000}};
-static const struct rad__load_point LATENCY[] = {
-    {0, 1000000}, {900000, 30000000}, {1000000, 90000000}};
+static const struct rad__load_point LATENCY[] = {{0, 1000000}, {900000, 30000000}, {1000000, 90000000}};
 static const struct rad__load_point BODY[] = {{0, 1300}};
 static const struct rad__load_request REQUESTS[] = {
     {.name = "index", .method = "GET", .path = "/", .weight = 1000000, .target = RAD_NONE}};
@@ -25,25 +24,23 @@ static const struct rad__load_target TARGETS[] = {{.name = "main",
                                                    .streams = 1}};
 static const struct rad__load_step STEPS[] = {{RAD_NONE, 1}};
 
-static void make(rad__load_scenario *s, struct rad__load_stage *stage, uint32_t users,
-                 uint64_t length)
+static void make(rad__load_scenario *s, struct rad__load_stage *stage, uint32_t users, uint64_t length)
 {
     *stage = (struct rad__load_stage){length, users, users};
-    *s = (rad__load_scenario){
-        .name = "bench",
-        .users = users,
-        .duration_ns = length,
-        .tick_ns = MS,
-        .schedule = {.stages = stage, .stage_count = 1},
-        .requests = REQUESTS,
-        .request_count = 1,
-        .targets = TARGETS,
-        .target_count = 1,
-        .steps = STEPS,
-        .step_count = 1,
-        .has_simulated = true,
-        .simulated = {.connect = {1, CONNECT}, .latency = {3, LATENCY}, .body = {1, BODY}},
-        .limits = rad__load_limits_preset()};
+    *s = (rad__load_scenario){.name = "bench",
+                              .users = users,
+                              .duration_ns = length,
+                              .tick_ns = MS,
+                              .schedule = {.stages = stage, .stage_count = 1},
+                              .requests = REQUESTS,
+                              .request_count = 1,
+                              .targets = TARGETS,
+                              .target_count = 1,
+                              .steps = STEPS,
+                              .step_count = 1,
+                              .has_simulated = true,
+                              .simulated = {.connect = {1, CONNECT}, .latency = {3, LATENCY}, .body = {1, BODY}},
+                              .limits = rad__load_limits_preset()};
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)
@@ -63,8 +60,7 @@ static bool write_log(const rad__load_scenario *s, rad_bytes *file, uint64_t *ev
     rad__load_log_open(&log, keep, file);
     bool ok = rad__load_log_begin(&log, header, "", "") == 0 &&
               rad__load_core_open(&core, s, 1, 0, 1, true, &log, NULL) == 0 &&
-              rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity,
-                                       core.pool.conn_count, NULL) == 0;
+              rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity, core.pool.conn_count, NULL) == 0;
     if (!ok) return false;
     ok = rad__load_run(&core, engine, NULL, NULL) == 0 && !file->failed;
     *events = core.metrics.events;
@@ -74,8 +70,8 @@ static bool write_log(const rad__load_scenario *s, rad_bytes *file, uint64_t *ev
     return ok;
 }
 
-static bool analyze(bench *b, const rad__load_scenario *s, const rad_bytes *file,
-                    const char *expression, double *seconds)
+static bool analyze(bench *b, const rad__load_scenario *s, const rad_bytes *file, const char *expression,
+                    double *seconds)
 {
     rad__load_log_reader reader;
     rad__load_filter filter;
@@ -84,8 +80,7 @@ static bool analyze(bench *b, const rad__load_scenario *s, const rad_bytes *file
     r->scenario = *s;
     double start = bench_now();
     bool ok = rad__load_log_read(&reader, "log", file->data, file->size, NULL) == 0;
-    if (ok && expression != NULL)
-        ok = rad__load_filter_parse(&filter, &r->scenario, expression, NULL) == 0;
+    if (ok && expression != NULL) ok = rad__load_filter_parse(&filter, &r->scenario, expression, NULL) == 0;
     ok = ok && rad__load_analyze(r, &reader, expression != NULL ? &filter : NULL, NULL) == 0;
     *seconds = bench_now() - start;
     bench_result(b, rad_load_percentile(r, false, 990000));

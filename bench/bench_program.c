@@ -60,8 +60,7 @@ static double command_cpu(const char *const *words, double *steps)
         got = read(ends[0], text + used, sizeof text - 1 - used);
     close(ends[0]);
     text[used] = 0;
-    for (pid_t ended; (ended = wait4(-1, &status, 0, &u)) > 0; sum += cpu_of(&u))
-        bad |= ended == pid && status != 0;
+    for (pid_t ended; (ended = wait4(-1, &status, 0, &u)) > 0; sum += cpu_of(&u)) bad |= ended == pid && status != 0;
     const char *at = strstr(text, "  runs       ");
     double numbers[2] = {0, 0};
     for (int i = 0; at && i < 2; i++) {
@@ -74,11 +73,10 @@ static double command_cpu(const char *const *words, double *steps)
 }
 
 /* CPU µs of a run, its steps. */
-static double run_cost(const place *p, const char *runs, bool apart, const char *target,
-                       const char *name, double *steps)
+static double run_cost(const place *p, const char *runs, bool apart, const char *target, const char *name,
+                       double *steps)
 {
-    const char *words[WORDS] = {p->raddle, "explore", "--strategy", "random",
-                                "-j",      "1",       "--runs",     runs};
+    const char *words[WORDS] = {p->raddle, "explore", "--strategy", "random", "-j", "1", "--runs", runs};
     uint32_t count = 8;
     if (target == NULL) { /* the bare kernel */
         words[count++] = "inc";
@@ -110,8 +108,7 @@ static double fork_cost(const place *p, const char *target, const char *name, co
     double steps, sum = 0;
     char line[64];
     uint32_t lines = 0;
-    setenv("RADDLE_GATE", "no",
-           1); /* it asks the system itself to fork, which is refused otherwise */
+    setenv("RADDLE_GATE", "no", 1); /* it asks the system itself to fork, which is refused otherwise */
     double cpu = command_cpu(words, &steps);
     unsetenv("RADDLE_GATE");
     FILE *f = fopen(p->forks, "r");
@@ -153,11 +150,10 @@ static bool sample(const bench *b, const place *p, double into[ROWS])
 
 enum { T_HERE, T_APART, T_FORK, T_FASTER, T_SHARE, T_ROWS };
 
-static const char *const thread_rows[T_ROWS] = {
-    "in process", "--apart", "fork and wait of the same image", "fork and wait / a run in process",
-    "fork and wait / a run with --apart"};
-static const char *const thread_units[T_ROWS] = {"CPU us/run", "CPU us/run", "CPU us", "times",
-                                                 "%"};
+static const char *const thread_rows[T_ROWS] = {"in process", "--apart", "fork and wait of the same image",
+                                                "fork and wait / a run in process",
+                                                "fork and wait / a run with --apart"};
+static const char *const thread_units[T_ROWS] = {"CPU us/run", "CPU us/run", "CPU us", "times", "%"};
 
 static const struct {
     const char *name, *runs, *apart, *forks;
@@ -212,8 +208,7 @@ static bool measure_programs(bench *b, const place *p)
 {
     bool ok = true;
     for (uint32_t i = 0; i < sizeof programs / sizeof *programs && ok; i++)
-        if (strcmp(programs[i].name, "cxx") != 0 || access(p->rates_cxx, X_OK) == 0)
-            ok = measure_threads(b, p, i);
+        if (strcmp(programs[i].name, "cxx") != 0 || access(p->rates_cxx, X_OK) == 0) ok = measure_threads(b, p, i);
     return ok && measure_step(b, p);
 }
 

@@ -47,8 +47,7 @@ static bench_measured run_yield(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
-    for (uint32_t i = 0; i < 2; i++)
-        bench_must(rad_nursery_spawn(&n, NULL, yielder_main, &pair[i]));
+    for (uint32_t i = 0; i < 2; i++) bench_must(rad_nursery_spawn(&n, NULL, yielder_main, &pair[i]));
     bench_must(rad_nursery_wait(&n));
     return per_operation(start, count, pair[0].done + pair[1].done);
 }
@@ -124,8 +123,7 @@ static bench_measured run_cold(void *worker, uint64_t count)
     rad_nursery n;
     double start = bench_now();
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint64_t i = 0; i < count; i++)
-        bench_must(rad_nursery_spawn(&n, NULL, numbered_main, &all[i]));
+    for (uint64_t i = 0; i < count; i++) bench_must(rad_nursery_spawn(&n, NULL, numbered_main, &all[i]));
     bench_must(rad_nursery_wait(&n));
     bench_measured m = per_operation(start, count, 0);
     m.figures[0].checksum = numbered_sum(all, count);
@@ -337,8 +335,7 @@ static bench_measured run_select(void *worker, uint64_t count)
         cases[i] = (rad_select_case){RAD_ON_RECV, {.chan = producers[i].chan}, &value, 0};
     }
     double start = bench_now();
-    for (uint32_t i = 0; i < WAYS; i++)
-        bench_must(rad_nursery_spawn(&n, NULL, belt_producer, &producers[i]));
+    for (uint32_t i = 0; i < WAYS; i++) bench_must(rad_nursery_spawn(&n, NULL, belt_producer, &producers[i]));
     for (uint64_t i = 0; i < count / WAYS * WAYS; i++) {
         bench_must(rad_select(cases, WAYS, RAD_FOREVER));
         sum += value;
@@ -407,8 +404,7 @@ static bench_measured run_timers_live(void *worker, uint64_t count)
     rad__wheel_open(&wheel, now);
     double start = bench_now();
     for (uint64_t i = 0; i < count; i++)
-        rad__wheel_arm(&wheel, &timers[i], now + (100000 + i * 7919 % 1000000) * MILLISECOND,
-                       &wheel, 1);
+        rad__wheel_arm(&wheel, &timers[i], now + (100000 + i * 7919 % 1000000) * MILLISECOND, &wheel, 1);
     double armed = bench_now();
     for (uint64_t i = 0; i < count; i++) rad__timer_disarm(&timers[i]);
     double cancelled = bench_now();
@@ -513,8 +509,7 @@ static bench_measured run_nursery(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double start = bench_now();
-    for (uint64_t i = 0; i < count; i++)
-        bench_must(rad_nursery_spawn(&n, NULL, waits_for_cancel, &begun));
+    for (uint64_t i = 0; i < count; i++) bench_must(rad_nursery_spawn(&n, NULL, waits_for_cancel, &begun));
     double spawned = bench_now();
     while (atomic_load(&begun) < count) bench_must(rad_sleep(MILLISECOND));
     double parked = bench_now();
@@ -547,8 +542,7 @@ static bench_measured run_parked(void *worker, uint64_t count)
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
     double before = bench_memory_kib();
-    for (uint64_t i = 0; i < count; i++)
-        bench_must(rad_nursery_spawn(&n, NULL, meeting_main, &here));
+    for (uint64_t i = 0; i < count; i++) bench_must(rad_nursery_spawn(&n, NULL, meeting_main, &here));
     while (atomic_load(&here.arrived) < count) rad_sleep(MILLISECOND);
     rad_sleep(10 * MILLISECOND); /* the last one to arrive parks */
     double after = bench_memory_kib();
@@ -617,13 +611,11 @@ static bench_measured run_unpark_5ms(void *rt, uint64_t count)
 static const bench_load WORKLOADS[] = {
     {"yield", "two fibers, there and back", run_yield, NULL, 2000000, 1000, false, false},
     {"spawn1", "spawn, join, release one", run_spawn_one, NULL, 1000000, 1000, false, false},
-    {"spawnb", "batches of 10,000, per fiber", run_spawn_batches, NULL, 1000000, 10000, false,
-     false},
+    {"spawnb", "batches of 10,000, per fiber", run_spawn_batches, NULL, 1000000, 10000, false, false},
     {"cold", "first burst of a process, per fiber", run_cold, NULL, 100000, 1, true, false},
     {"startup", "an empty program, start to end", NULL, run_startup, 500, 5, true, false},
     {"pingpong", "unbuffered, there and back", run_ping_pong, NULL, 1000000, 1000, false, false},
-    {"timeout", "the same, receives have deadlines", run_timeout, NULL, 1000000, 1000, false,
-     false},
+    {"timeout", "the same, receives have deadlines", run_timeout, NULL, 1000000, 1000, false, false},
     {"buf11", "buffer of 128, 1:1, per item", run_buffered_1, NULL, 4000000, 4000, false, false},
     {"buf44", "buffer of 128, 4:4, per item", run_buffered_4, NULL, 4000000, 4000, false, false},
     {"select4", "one of 4 unbuffered, per item", run_select, NULL, 1000000, 1000, false, false},
@@ -635,16 +627,14 @@ static const bench_load WORKLOADS[] = {
     {"unpark5ms", "5 ms apart", NULL, run_unpark_5ms, 300, 5, false, false},
     {"parked", "memory per fiber, 100,000 of them", run_parked, NULL, 100000, 10, true, false},
     {"sleepers", "1,000, 10 ms again and again", run_sleepers, NULL, 200, 2, true, false},
-    {"nursery", "200,000 children, spawned and cancelled", run_nursery, NULL, 200000, 10, true,
-     false},
+    {"nursery", "200,000 children, spawned and cancelled", run_nursery, NULL, 200000, 10, true, false},
     {"sleep100k", "100,000, 1 to 2 s", run_sleep, NULL, 100000, 100, true, false},
     {"sleep1m", "1,000,000, 1 to 2 s", run_sleep, NULL, 1000000, 100, true, false},
 };
 
 /* None in addition: the others have as many threads as they were told, also on a machine where the watch takes a
  * worker that does not get the CPU for one that is blocked. */
-static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     rad_options options = {.workers = workers, .extra_workers = RAD_NONE};
     bench_fibers_measure(&options, l, size, samples, into);

@@ -143,8 +143,7 @@ static int talk_answers(void *arg)
 {
     talk *t = arg;
     uint64_t value;
-    while (rad_recv(t->there, &value, RAD_FOREVER) == 0)
-        bench_must(rad_send(t->back, &value, RAD_FOREVER));
+    while (rad_recv(t->there, &value, RAD_FOREVER) == 0) bench_must(rad_send(t->back, &value, RAD_FOREVER));
     return 0;
 }
 
@@ -210,8 +209,7 @@ static const bench_load WORKLOADS[] = {
 };
 
 /* With the extra workers there usually are: what they are for is what is measured. */
-static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     rad_options options = {.workers = workers};
     bench_fibers_measure(&options, l, size, samples, into);
@@ -219,7 +217,6 @@ static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32
 
 int main(int argc, char **argv)
 {
-    static const bench_loads ALL = {"scenes", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS,
-                                    measure};
+    static const bench_loads ALL = {"scenes", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS, measure};
     return bench_loads_main(&ALL, argc, argv);
 }

@@ -39,8 +39,7 @@ static uint64_t rounds_for(const load *l, uint64_t instructions)
     return instructions / width + 1;
 }
 
-static double run_once(const load *l, const rad_protocols *p, uint64_t rounds,
-                       rad_session_info *info)
+static double run_once(const load *l, const rad_protocols *p, uint64_t rounds, rad_session_info *info)
 {
     rad_error error;
     rad_session_options o = rad_session_preset();
@@ -49,8 +48,7 @@ static double run_once(const load *l, const rad_protocols *p, uint64_t rounds,
     o.policy = RAD_SESSION_ROUND_ROBIN;
     o.log = l->log;
     if (l->threads > 0) {
-        rad_session_crowd crowd = {
-            .sessions = l->sessions, .threads = l->threads, .rounds = rounds};
+        rad_session_crowd crowd = {.sessions = l->sessions, .threads = l->threads, .rounds = rounds};
         double began = bench_now();
         check(rad_session_run_crowd(p, &o, &crowd, &end, info, NULL, &error), &error);
         return bench_now() - began;
@@ -74,9 +72,7 @@ static void measure(bench *b, const char *what, const load *l)
     uint64_t wanted = b->tiny ? 20000 : l->log ? 2000000 : 20000000, rounds = rounds_for(l, wanted);
     char text[120];
     check(rad_protocols_parse(&p, "bench", l->text, strlen(l->text), &error), &error);
-    if (l->threads)
-        rounds =
-            rounds * l->threads / (l->sessions < 8 * l->threads ? l->sessions : 8 * l->threads) + 1;
+    if (l->threads) rounds = rounds * l->threads / (l->sessions < 8 * l->threads ? l->sessions : 8 * l->threads) + 1;
     for (uint32_t i = 0; i < bench_samples(b); i++) {
         rad_session_info info;
         double took = run_once(l, p, rounds, &info);
@@ -103,14 +99,12 @@ int main(int argc, char **argv)
             for (uint32_t threads = 0; threads <= 2; threads += 2) {
                 char what[80];
                 if (threads && sessions[i] == 1) continue; /* one session is on one core */
-                snprintf(what, sizeof what, "ping-pong, %u sessions, N %s, %s", sessions[i],
-                         ns[k] == 1 ? "1" : "all", threads ? "2 cores" : "1 core");
+                snprintf(what, sizeof what, "ping-pong, %u sessions, N %s, %s", sessions[i], ns[k] == 1 ? "1" : "all",
+                         threads ? "2 cores" : "1 core");
                 measure(&b, what, &(load){COUNTING, sessions[i], ns[k], threads, false});
             }
     measure(&b, "two-buyer, 100 sessions, N 1, 1 core", &(load){BUYING, 100, 1, 0, false});
-    measure(&b, "two-buyer, 100 sessions, N all, 1 core",
-            &(load){BUYING, 100, RAD_SESSION_ALL, 0, false});
-    measure(&b, "two-buyer, 100 sessions, N all, 1 core, log",
-            &(load){BUYING, 100, RAD_SESSION_ALL, 0, true});
+    measure(&b, "two-buyer, 100 sessions, N all, 1 core", &(load){BUYING, 100, RAD_SESSION_ALL, 0, false});
+    measure(&b, "two-buyer, 100 sessions, N all, 1 core, log", &(load){BUYING, 100, RAD_SESSION_ALL, 0, true});
     return bench_close(&b);
 }

@@ -59,16 +59,14 @@ static double arm_all(crowd *c)
 {
     rad__wheel_open(&c->wheel, START);
     double start = bench_now();
-    for (uint32_t i = 0; i < c->count; i++)
-        rad__wheel_arm(&c->wheel, timer_at(c, i), c->deadlines[i], c, i);
+    for (uint32_t i = 0; i < c->count; i++) rad__wheel_arm(&c->wheel, timer_at(c, i), c->deadlines[i], c, i);
     return (bench_now() - start) * 1e9 / c->count;
 }
 
 static double disarm_all(crowd *c, bool random)
 {
     double start = bench_now();
-    for (uint32_t i = 0; i < c->count; i++)
-        rad__timer_disarm(timer_at(c, random ? c->order[i] : i));
+    for (uint32_t i = 0; i < c->count; i++) rad__timer_disarm(timer_at(c, random ? c->order[i] : i));
     return (bench_now() - start) * 1e9 / c->count;
 }
 

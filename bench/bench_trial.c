@@ -7,15 +7,14 @@
 #include <stdio.h>
 
 /* Three workers, every instruction, every placement. */
-static const char body[] =
-    "{\"executor\":{\"workers\":3,\"hoard\":2},\"resources\":[1],\"programs\":[{\"name\":\"a\","
-    "\"code\":[\"spawn b local\","
-    "\"spawn b global\",\"spawn b external\",\"spawn b to 1\",\"yield local\",\"sleep "
-    "3\",\"wait-io 1\","
-    "\"try-acquire 0 1 ok 8 fail 9\",\"release 0 "
-    "1\",\"complete\"]},{\"name\":\"b\",\"code\":[\"yield global\","
-    "\"yield local\"]}],\"tasks\":[\"a\",\"a\"],\"runnable\":[0,1],\"events\":[\"2 io 1\",\"5 "
-    "close\"]}";
+static const char body[] = "{\"executor\":{\"workers\":3,\"hoard\":2},\"resources\":[1],\"programs\":[{\"name\":\"a\","
+                           "\"code\":[\"spawn b local\","
+                           "\"spawn b global\",\"spawn b external\",\"spawn b to 1\",\"yield local\",\"sleep "
+                           "3\",\"wait-io 1\","
+                           "\"try-acquire 0 1 ok 8 fail 9\",\"release 0 "
+                           "1\",\"complete\"]},{\"name\":\"b\",\"code\":[\"yield global\","
+                           "\"yield local\"]}],\"tasks\":[\"a\",\"a\"],\"runnable\":[0,1],\"events\":[\"2 io 1\",\"5 "
+                           "close\"]}";
 
 static bool steps_per_second(bench *b, const rad_target *t, const char *policy_name, bool oracles)
 {
@@ -41,8 +40,7 @@ static bool steps_per_second(bench *b, const rad_target *t, const char *policy_n
         bench_result(b, steps);
     }
     char what[64];
-    snprintf(what, sizeof what, "executor's trial, %s, %s", policy_name,
-             oracles ? "all oracles" : "no oracles");
+    snprintf(what, sizeof what, "executor's trial, %s, %s", policy_name, oracles ? "all oracles" : "no oracles");
     bench_row(b, what, "million steps/s", samples, bench_samples(b));
     rad__policy_destroy(policy);
     rad__rig_close(&rig);
@@ -57,8 +55,7 @@ int main(int argc, char **argv)
     bool ok = true;
     if (!bench_open(&b, "trial", argc, argv)) return 2;
     for (uint32_t i = 0; i < 3 && ok; i++)
-        ok = steps_per_second(&b, &t, policies[i], true) &&
-             steps_per_second(&b, &t, policies[i], false);
+        ok = steps_per_second(&b, &t, policies[i], true) && steps_per_second(&b, &t, policies[i], false);
     int status = bench_close(&b);
     return ok ? status : 3;
 }

@@ -27,8 +27,8 @@ static int root_main(void *arg)
     return 0;
 }
 
-void bench_fibers_measure(const rad_options *options, const bench_load *l, uint64_t size,
-                          uint32_t samples, bench_measured *into)
+void bench_fibers_measure(const rad_options *options, const bench_load *l, uint64_t size, uint32_t samples,
+                          bench_measured *into)
 {
     rad_runtime *rt;
     rad_error error = {0};

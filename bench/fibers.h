@@ -12,7 +12,7 @@ void bench_must(int code);
 rad_chan *bench_chan(size_t size, size_t capacity);
 
 /* As bench_loads.measure, with such a runtime. */
-void bench_fibers_measure(const rad_options *options, const bench_load *l, uint64_t size,
-                          uint32_t samples, bench_measured *into);
+void bench_fibers_measure(const rad_options *options, const bench_load *l, uint64_t size, uint32_t samples,
+                          bench_measured *into);
 
 #endif

@@ -85,8 +85,7 @@ double bench_cpu(void)
 {
     struct rusage u;
     getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
 /* The peak of resident memory is that of the time after this: runs before may have had more. */
@@ -102,8 +101,7 @@ static void peak_begins(void)
 bench_sleep bench_sleep_begin(uint64_t count)
 {
     peak_begins();
-    return (bench_sleep){
-        .base_ms = count > 1000 ? 1000 : 10, .cpu = bench_cpu(), .start = bench_now()};
+    return (bench_sleep){.base_ms = count > 1000 ? 1000 : 10, .cpu = bench_cpu(), .start = bench_now()};
 }
 
 bench_measured bench_sleep_end(const bench_sleep *s, uint64_t checksum)
@@ -171,7 +169,6 @@ int bench_loads_main(const bench_loads *all, int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--one") == 0) return run_one(all, argc, argv);
     if (!bench_open(&b, all->name, argc, argv)) return 2;
     for (uint32_t i = 0; i < all->count; i++)
-        for (uint32_t workers = 1; workers <= 2; workers++)
-            run_and_show(&b, all, &all->loads[i], workers);
+        for (uint32_t workers = 1; workers <= 2; workers++) run_and_show(&b, all, &all->loads[i], workers);
     return bench_close(&b);
 }

@@ -43,8 +43,7 @@ typedef struct bench_loads {
     const bench_load *loads;
     uint32_t count;
     /* With a pool of its own: runs it in its tiny size, which does not count, then `samples` times. */
-    void (*measure)(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into);
+    void (*measure)(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into);
 } bench_loads;
 
 int bench_loads_main(const bench_loads *all, int argc, char **argv);

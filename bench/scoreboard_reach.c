@@ -103,8 +103,7 @@ static reach measure(const rad_target *t, const char *strategy, uint32_t seeds, 
     for (uint32_t seed = 1; seed <= seeds; seed++) {
         rad_error error = {0};
         rad_exploration x;
-        rad_explore_options o = {
-            .strategy = strategy, .runs = limit, .seed = seed, .stop_on_first = true};
+        rad_explore_options o = {.strategy = strategy, .runs = limit, .seed = seed, .stop_on_first = true};
         int status = rad_lab_explore(t, &o, &x, &error);
         if (status == RAD_EINPUT) return r; /* this strategy does not exist */
         if (status != 0) {
@@ -152,22 +151,19 @@ static void print_cell(const subject *s, uint32_t strategy, const reach *ours, F
     printf(" |");
     fflush(stdout);
     if (json == NULL) return;
-    fprintf(
-        json,
-        "{\"suite\": \"reach\", \"name\": \"%s\", \"strategy\": \"%s\", \"found\": %s, "
-        "\"found_seeds\": %u, \"seeds\": %u, \"mean\": %.1f, \"median\": %.1f, "
-        "\"published_found\": %u, \"published_mean\": %.0f, \"published\": %s, \"worse\": %s}\n",
-        s->name, strategies[strategy], ours->found ? "true" : "false", ours->found, ours->seeds,
-        ours->mean, ours->median, theirs.found, theirs.mean, theirs.known ? "true" : "false",
-        worse ? "true" : "false");
+    fprintf(json,
+            "{\"suite\": \"reach\", \"name\": \"%s\", \"strategy\": \"%s\", \"found\": %s, "
+            "\"found_seeds\": %u, \"seeds\": %u, \"mean\": %.1f, \"median\": %.1f, "
+            "\"published_found\": %u, \"published_mean\": %.0f, \"published\": %s, \"worse\": %s}\n",
+            s->name, strategies[strategy], ours->found ? "true" : "false", ours->found, ours->seeds, ours->mean,
+            ours->median, theirs.found, theirs.mean, theirs.known ? "true" : "false", worse ? "true" : "false");
 }
 
 static bool print_row(const subject *s, const bench *b)
 {
     rad_target t;
     rad_error error = {0};
-    if (rad_target_init(&t, s->machine, &error) != 0 ||
-        (s->words && rad_target_set(&t, s->words, &error) != 0)) {
+    if (rad_target_init(&t, s->machine, &error) != 0 || (s->words && rad_target_set(&t, s->words, &error) != 0)) {
         fprintf(stderr, "scoreboard_reach: %s\n", error.text);
         return false;
     }

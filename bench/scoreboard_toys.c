@@ -102,29 +102,25 @@ static void try_twin(entry *e, const rad_target *t, uint32_t oracle, uint64_t ru
 static void tell(const entry *e, FILE *json)
 {
     char twin[64];
-    snprintf(twin, sizeof twin, "%s%llu %s%s", e->complete ? "all " : "",
-             (unsigned long long)e->twin_schedules, e->by_state ? "states" : "schedules",
-             e->complete ? "" : ", not all");
+    snprintf(twin, sizeof twin, "%s%llu %s%s", e->complete ? "all " : "", (unsigned long long)e->twin_schedules,
+             e->by_state ? "states" : "schedules", e->complete ? "" : ", not all");
     const char *bug = e->found ? "found" : e->hard ? "-" : "MISSED";
     const char *replay = e->replayed ? "replays" : e->hard ? "-" : "DIFFERS";
     printf("  %-15s %-7s %6llu %6.2f s %4llu %4llu %-9s %-8s %6llu %12llu %-8s %s\n", e->name, bug,
-           (unsigned long long)e->runs, e->seconds, (unsigned long long)e->shrunk,
-           (unsigned long long)e->preemptions, e->certificate == RAD_MINIMAL ? "minimal" : "-",
-           replay, (unsigned long long)e->twin_reports, (unsigned long long)e->twin_evaluations,
-           e->twin_reached ? "reached" : "NEVER", twin);
+           (unsigned long long)e->runs, e->seconds, (unsigned long long)e->shrunk, (unsigned long long)e->preemptions,
+           e->certificate == RAD_MINIMAL ? "minimal" : "-", replay, (unsigned long long)e->twin_reports,
+           (unsigned long long)e->twin_evaluations, e->twin_reached ? "reached" : "NEVER", twin);
     if (json == NULL) return;
-    fprintf(
-        json,
-        "{\"suite\": \"toys\", \"name\": \"%s\", \"sought\": %s, \"found\": %s, \"runs\": %llu, "
-        "\"shrunk\": %llu, "
-        "\"twin_reports\": %llu, \"twin_evaluations\": %llu, \"twin_reached\": %s, \"replayed\": "
-        "%s, "
-        "\"seconds\": %.3f, \"twin_complete\": %s}\n",
-        e->name, e->hard ? "false" : "true", e->found ? "true" : "false",
-        (unsigned long long)e->runs, (unsigned long long)e->shrunk,
-        (unsigned long long)e->twin_reports, (unsigned long long)e->twin_evaluations,
-        e->twin_reached ? "true" : "false", e->replayed ? "true" : "false", e->seconds,
-        e->complete ? "true" : "false");
+    fprintf(json,
+            "{\"suite\": \"toys\", \"name\": \"%s\", \"sought\": %s, \"found\": %s, \"runs\": %llu, "
+            "\"shrunk\": %llu, "
+            "\"twin_reports\": %llu, \"twin_evaluations\": %llu, \"twin_reached\": %s, \"replayed\": "
+            "%s, "
+            "\"seconds\": %.3f, \"twin_complete\": %s}\n",
+            e->name, e->hard ? "false" : "true", e->found ? "true" : "false", (unsigned long long)e->runs,
+            (unsigned long long)e->shrunk, (unsigned long long)e->twin_reports, (unsigned long long)e->twin_evaluations,
+            e->twin_reached ? "true" : "false", e->replayed ? "true" : "false", e->seconds,
+            e->complete ? "true" : "false");
 }
 
 int main(int argc, char **argv)
@@ -133,9 +129,8 @@ int main(int argc, char **argv)
     if (!bench_open_plain(&b, "scoreboard_toys", argc, argv)) return 2;
     uint64_t runs = b.tiny ? 3000 : 100000;
     bool good = true;
-    printf("  %-15s %-7s %6s %8s %4s %4s %-9s %-8s %6s %12s %-8s %s\n", "machine", "bug", "runs",
-           "time", "list", "pre", "certified", "replay", "twin", "evaluations", "site",
-           "twin exhaustively");
+    printf("  %-15s %-7s %6s %8s %4s %4s %-9s %-8s %6s %12s %-8s %s\n", "machine", "bug", "runs", "time", "list", "pre",
+           "certified", "replay", "twin", "evaluations", "site", "twin exhaustively");
     for (uint32_t i = 0; rad_machine_at(i) != NULL; i++) {
         rad_target t;
         rad_error error = {0};

@@ -69,7 +69,7 @@ int main(void)
     rad_runtime_destroy(rt);     /* … and are waited for */
     rad_chan_destroy(o.orders);
     rad_chan_destroy(o.results);
-    printf("%d orders from %d threads, done by %d fibers: %s\n", PRODUCERS * EACH, PRODUCERS,
-           FIBERS, sum == expected ? "all of them" : "WRONG");
+    printf("%d orders from %d threads, done by %d fibers: %s\n", PRODUCERS * EACH, PRODUCERS, FIBERS,
+           sum == expected ? "all of them" : "WRONG");
     return sum != expected;
 }

@@ -25,8 +25,7 @@ typedef struct job {
 static int compress_block(void *arg)
 {
     block *plain = arg, *packed = malloc(sizeof *packed);
-    if (packed != NULL)
-        packed->size = ZSTD_compress(packed->bytes, PACKED, plain->bytes, plain->size, 3);
+    if (packed != NULL) packed->size = ZSTD_compress(packed->bytes, PACKED, plain->bytes, plain->size, 3);
     rad_give(&packed, sizeof packed);
     free(plain);
     return packed == NULL || ZSTD_isError(packed->size) ? RAD_ENOMEM : 0;
@@ -44,8 +43,7 @@ static int read_all(void *arg)
             free(plain);
             break;
         }
-        code =
-            rad_chan_send_spawn(j->order, compress_block, plain, RAD_FOREVER); /* which frees it */
+        code = rad_chan_send_spawn(j->order, compress_block, plain, RAD_FOREVER); /* which frees it */
     }
     rad_chan_close(j->order, code);
     return code;
@@ -57,12 +55,10 @@ static int write_all(void *arg)
     rad_gift gift;
     block *packed;
     int code = 0;
-    while (rad_chan_recv_join(j->order, &gift, RAD_FOREVER) ==
-           0) { /* to the end, also after a failure */
+    while (rad_chan_recv_join(j->order, &gift, RAD_FOREVER) == 0) { /* to the end, also after a failure */
         memcpy(&packed, gift.bytes, sizeof packed);
         if (code == 0) code = gift.code;
-        if (code == 0 && fwrite(packed->bytes, 1, packed->size, j->to) != packed->size)
-            code = RAD_EIO;
+        if (code == 0 && fwrite(packed->bytes, 1, packed->size, j->to) != packed->size) code = RAD_EIO;
         free(packed);
     }
     return code;
@@ -95,17 +91,14 @@ static int check_itself(void)
     job j = {.from = tmpfile(), .to = tmpfile()};
     size_t plain_size, packed_size;
     if (j.from == NULL || j.to == NULL) return 1;
-    for (int i = 0; i < LINES; i++)
-        fprintf(j.from, "line %d of a text that is easy to compress\n", i);
+    for (int i = 0; i < LINES; i++) fprintf(j.from, "line %d of a text that is easy to compress\n", i);
     char *plain = read_back(j.from, &plain_size);
     rewind(j.from);
     if (plain == NULL || rad_main(NULL, start, &j, NULL) != 0) return 1;
     char *packed = read_back(j.to, &packed_size), *again = malloc(plain_size);
-    bool same = packed && again &&
-                ZSTD_decompress(again, plain_size, packed, packed_size) == plain_size &&
+    bool same = packed && again && ZSTD_decompress(again, plain_size, packed, packed_size) == plain_size &&
                 memcmp(plain, again, plain_size) == 0;
-    printf("%zu blocks, in order: %s\n", (plain_size + BLOCK - 1) / BLOCK,
-           same ? "the same again" : "WRONG");
+    printf("%zu blocks, in order: %s\n", (plain_size + BLOCK - 1) / BLOCK, same ? "the same again" : "WRONG");
     free(plain), free(packed), free(again);
     return !same;
 }

@@ -75,8 +75,7 @@ static int try_it(void *arg)
     rad_fd_close(*listening); /* wakes the server */
     failed = rad_join(server, NULL, RAD_FOREVER) != 0 || failed;
     rad_release(server);
-    printf("%d clients, %d messages each: %s\n", CLIENTS, MESSAGES,
-           failed ? "failed" : "all came back");
+    printf("%d clients, %d messages each: %s\n", CLIENTS, MESSAGES, failed ? "failed" : "all came back");
     return failed;
 }
 

@@ -45,7 +45,7 @@ static int ask_all(question *questions, int enough, rad_time deadline)
         got++;
     }
     if (got == enough) rad_nursery_cancel(&n, 0); /* on purpose: the others are not needed */
-    RAD_IGNORE(rad_nursery_wait(&n)); /* each outcome says more; after this `answers` is unused */
+    RAD_IGNORE(rad_nursery_wait(&n));             /* each outcome says more; after this `answers` is unused */
     rad_chan_destroy(answers);
     return got;
 }
@@ -62,9 +62,7 @@ static int start(void *unused)
     question fast[REPLICAS], slow[REPLICAS];
     (void)unused;
     for (int i = 0; i < REPLICAS; i++) {
-        fast[i] =
-            (question){.replica = i,
-                       .takes_ns = i < 2 ? (uint64_t)(i + 1) * 5 * MS : (uint64_t)3600 * 1000 * MS};
+        fast[i] = (question){.replica = i, .takes_ns = i < 2 ? (uint64_t)(i + 1) * 5 * MS : (uint64_t)3600 * 1000 * MS};
         slow[i] = (question){.replica = i, .takes_ns = (uint64_t)3600 * 1000 * MS};
     }
     printf("two answers are enough:\n");

@@ -62,8 +62,7 @@ static int tally(void *arg)
     while (rad_recv(s->measured, &it, RAD_FOREVER) == 0) {
         s->items++;
         s->steps += it.steps;
-        if (it.steps < s->longest || (it.steps == s->longest && it.number > s->longest_number))
-            continue;
+        if (it.steps < s->longest || (it.steps == s->longest && it.number > s->longest_number)) continue;
         s->longest = it.steps;
         s->longest_number = it.number;
     }
@@ -92,8 +91,7 @@ int main(void)
     int code = rad_main(NULL, start, &s, &error);
     if (code != 0) fprintf(stderr, "%d %s\n", code, error.text);
     printf("%llu numbers, %llu steps; %llu takes most, %llu\n", (unsigned long long)s.items,
-           (unsigned long long)s.steps, (unsigned long long)s.longest_number,
-           (unsigned long long)s.longest);
+           (unsigned long long)s.steps, (unsigned long long)s.longest_number, (unsigned long long)s.longest);
     rad_chan_destroy(s.numbers);
     rad_chan_destroy(s.measured);
     return code != 0 || s.items != ITEMS;

@@ -52,8 +52,7 @@ static int run(const char *folder, uint32_t *calls, rad_error *error)
     code = rad_flow_register(f, "ask", ask, calls, error);
     if (code == 0) code = rad_flow_register(f, "book", book, calls, error);
     if (code == 0) code = rad_flow_run(f, folder, &o, &r, error);
-    if (code == 0 && r.end == RAD_FLOW_END_DONE)
-        printf("done after %" PRIu64 " steps and %u calls\n", r.steps, *calls);
+    if (code == 0 && r.end == RAD_FLOW_END_DONE) printf("done after %" PRIu64 " steps and %u calls\n", r.steps, *calls);
     rad_flow_free(f);
     return code;
 }
@@ -62,8 +61,7 @@ static int look(const char *folder, rad_error *error)
 {
     rad_flow_status s;
     int code = rad_flow_look(&s, folder, error);
-    for (uint32_t i = 0; code == 0 && i < s.data_count; i++)
-        printf("%s: %s\n", s.data[i].name, s.data[i].text);
+    for (uint32_t i = 0; code == 0 && i < s.data_count; i++) printf("%s: %s\n", s.data[i].name, s.data[i].text);
     rad_flow_status_free(&s);
     return code;
 }

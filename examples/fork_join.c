@@ -24,8 +24,7 @@ static void merge(sort *s, size_t half)
 {
     size_t left = 0, right = half;
     for (size_t i = 0; i < s->count; i++) {
-        bool from_left =
-            right == s->count || (left < half && s->numbers[left] <= s->numbers[right]);
+        bool from_left = right == s->count || (left < half && s->numbers[left] <= s->numbers[right]);
         s->spare[i] = s->numbers[from_left ? left++ : right++];
     }
     memcpy(s->numbers, s->spare, s->count * sizeof *s->numbers);
@@ -64,8 +63,7 @@ int main(void)
     all.numbers = malloc(2 * COUNT * sizeof *all.numbers);
     if (all.numbers == NULL) return 1;
     all.spare = all.numbers + COUNT;
-    for (uint32_t i = 0, x = 1; i < COUNT; i++)
-        all.numbers[i] = (x = x * 1664525 + 1013904223) >> 8;
+    for (uint32_t i = 0, x = 1; i < COUNT; i++) all.numbers[i] = (x = x * 1664525 + 1013904223) >> 8;
 
     if (!rad_exec_spawn(exec, &all.job.task)) return 1; /* never: the gate is open */
     int64_t failure = rad_exec_join(exec);

@@ -19,12 +19,10 @@
 
 enum { HEAD_MOST = 4096, ANSWERS_AT_ONCE = 16, IDLE_SECONDS = 60, STACK_SIZE = 32 << 10 };
 
-static const char HELLO[] =
-    "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n";
+static const char HELLO[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\nhello\n";
 static const char BYE[] = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n"
                           "Connection: close\r\n\r\nhello\n";
-static const char BAD[] =
-    "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+static const char BAD[] = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 static const char LARGE[] = "HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: "
                             "0\r\nConnection: close\r\n\r\n";
 
@@ -44,8 +42,7 @@ static const char *header(const char *head, const char *end, const char *name)
 {
     size_t length = strlen(name);
     for (const char *line = head; line < end; line++) {
-        if ((size_t)(end - line) > length && strncasecmp(line, name, length) == 0 &&
-            line[length] == ':') {
+        if ((size_t)(end - line) > length && strncasecmp(line, name, length) == 0 && line[length] == ':') {
             line += length + 1;
             while (line < end && *line == ' ') line++;
             return line;
@@ -153,12 +150,11 @@ static int accept_all(void *arg)
     int64_t fd;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    while (!ended && (fd = rad_accept(listening, NULL, NULL, RAD_FOREVER)) != RAD_ECLOSED) {
+    while (!ended && (fd = rad_accept(listening, NULL, NULL, RAD_FOREVER)) != RAD_ECLOSED)
         if (fd < 0) /* too many descriptors, or the other side has changed its mind */
             rad_sleep(1000000);
         else if (rad_nursery_spawn(&n, NULL, serve, (void *)(intptr_t)fd) != 0)
             rad_fd_close((int)fd);
-    }
     rad_nursery_cancel(&n, 0);
     return rad_nursery_wait(&n);
 }
@@ -230,8 +226,7 @@ static int try_one(void *arg)
     char byte;
     size_t length = strlen(a->request);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-    bool good =
-        fd >= 0 && rad_connect(fd, (struct sockaddr *)&address, sizeof address, RAD_FOREVER) == 0;
+    bool good = fd >= 0 && rad_connect(fd, (struct sockaddr *)&address, sizeof address, RAD_FOREVER) == 0;
     for (size_t at = 0; good && at < length; at += a->piece) {
         size_t size = length - at < a->piece ? length - at : a->piece;
         good = rad_write(fd, a->request + at, size, RAD_FOREVER) == (int64_t)size;
@@ -250,8 +245,7 @@ static int try_it(void *arg)
     rad_fiber server;
     if (rad_spawn(&server, run, arg) != 0) return 1;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < EACH * KINDS; i++)
-        rad_nursery_go(&n, try_one, (void *)&ATTEMPTS[i % KINDS]);
+    for (int i = 0; i < EACH * KINDS; i++) rad_nursery_go(&n, try_one, (void *)&ATTEMPTS[i % KINDS]);
     int failed = rad_nursery_wait(&n);
     kill(getpid(), SIGTERM);
     failed = rad_join(server, NULL, RAD_FOREVER) != 0 || failed;

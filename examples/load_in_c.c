@@ -36,8 +36,8 @@ static int run(const char *log, rad_error *error)
     code = rad_load_run(&r, s, &o, error);
     if (code == 0) {
         rad_load_result_facts(r, &f);
-        printf("run: %" PRIu64 " requests, %" PRIu64 " answers, %u of %u assertions hold\n",
-               f.requests, f.responses, f.assertions - f.assertions_failed, f.assertions);
+        printf("run: %" PRIu64 " requests, %" PRIu64 " answers, %u of %u assertions hold\n", f.requests, f.responses,
+               f.assertions - f.assertions_failed, f.assertions);
     }
     rad_load_result_free(r);
     rad_load_free(s);

@@ -92,8 +92,8 @@ int main(void)
         return 1;
     }
     char *text = rad_story_text(story, 80, false, false);
-    printf("found in run %llu of %llu\n%s", (unsigned long long)found.findings[0].run,
-           (unsigned long long)found.runs, text ? text : "");
+    printf("found in run %llu of %llu\n%s", (unsigned long long)found.findings[0].run, (unsigned long long)found.runs,
+           text ? text : "");
     rad_free(text);
     rad_story_free(story);
     rad_artifact_free(small);

@@ -40,8 +40,7 @@ static void seats_reset(void *self, rad_kernel *k)
     s->left = s->seats;
     for (uint32_t i = 0; i < s->clerks; i++) {
         s->go[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, "clerk"), RAD_NONE, 0);
-        rad_announce(k, s->go[i], s->repaired ? 1 : 0, s->office,
-                     s->repaired ? RAD_WRITE : RAD_READ);
+        rad_announce(k, s->go[i], s->repaired ? 1 : 0, s->office, s->repaired ? RAD_WRITE : RAD_READ);
         rad_enable(k, s->go[i]);
     }
 }
@@ -80,9 +79,8 @@ static const char *seats_site(const void *self, uint32_t site)
     return site < 2 ? names[site] : NULL;
 }
 
-static const rad_param SEATS_PARAMS[] = {{"clerks", 2, 2, CLERKS_MAX, "clerks", false},
-                                         {"seats", 1, 1, 8, "seats to sell", false},
-                                         {.name = NULL}};
+static const rad_param SEATS_PARAMS[] = {
+    {"clerks", 2, 2, CLERKS_MAX, "clerks", false}, {"seats", 1, 1, 8, "seats to sell", false}, {.name = NULL}};
 
 static const rad_machine SEATS = {.name = "seats",
                                   .about = "clerks sell seats; none may be sold twice",

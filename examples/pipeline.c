@@ -54,8 +54,7 @@ int main(void)
     rad_exec_options options = {.scratch_size = sizeof(sums)};
     rad_exec *exec;
     rad_error error;
-    if (rad_exec_create(&exec, &options, &error) != 0)
-        return fprintf(stderr, "%s\n", error.text), 1;
+    if (rad_exec_create(&exec, &options, &error) != 0) return fprintf(stderr, "%s\n", error.text), 1;
     for (uint64_t n = 1; n <= ITEMS; n++) {
         item *it = calloc(1, sizeof *it);
         if (it == NULL) return 1;

@@ -15,8 +15,7 @@ static void print_decision(const rad_log_decision *d)
         printf("value %u of %u\n", d->chosen, d->count);
         return;
     }
-    for (uint32_t i = 0; i < d->count; i++)
-        printf(i == d->chosen ? " [actor %u]" : " actor %u", d->set[i].actor);
+    for (uint32_t i = 0; i < d->count; i++) printf(i == d->chosen ? " [actor %u]" : " actor %u", d->set[i].actor);
     printf("\n");
 }
 
@@ -26,9 +25,8 @@ static int print_log(const rad_log *log, rad_error *error)
     rad_log_decision d;
     rad_log_facts facts;
     rad_log_look(log, &facts);
-    printf("policy %s, seed %llu: %llu decisions, %llu steps\n", facts.policy,
-           (unsigned long long)facts.seed, (unsigned long long)facts.decisions,
-           (unsigned long long)facts.steps);
+    printf("policy %s, seed %llu: %llu decisions, %llu steps\n", facts.policy, (unsigned long long)facts.seed,
+           (unsigned long long)facts.decisions, (unsigned long long)facts.steps);
     int got = rad_log_begin(&walk, log, error);
     if (got != 0) return got;
     while ((got = rad_log_next(walk, &d, error)) == 1) print_decision(&d);

@@ -32,8 +32,7 @@ static void ran(void *state, rad_policy_run *r, uint32_t action, const rad_footp
 {
     rad_policy_action a;
     (void)f;
-    if (rad_policy_look(r, action, &a))
-        *rad_policy_word(r, RAD_PER_ACTOR, a.actor) = ++((struct lru *)state)->clock;
+    if (rad_policy_look(r, action, &a)) *rad_policy_word(r, RAD_PER_ACTOR, a.actor) = ++((struct lru *)state)->clock;
 }
 
 static const rad_policy_table LRU = {.abi = RAD_POLICY_ABI,

@@ -65,8 +65,7 @@ static int start(void *arg)
     rad_nursery n;
     int code = 0;
     for (uint32_t i = 0; i < t->count && code == 0; i++)
-        code = rad_chan_create(&t->subscribers[i].inbox, sizeof(uint32_t), ROOM,
-                               t->subscribers[i].mode);
+        code = rad_chan_create(&t->subscribers[i].inbox, sizeof(uint32_t), ROOM, t->subscribers[i].mode);
     if (code != 0) return code;
     rad_nursery_open(&n, RAD_FOREVER);
     for (uint32_t i = 0; i < t->count; i++) rad_nursery_go(&n, subscriber_run, &t->subscribers[i]);
@@ -85,10 +84,7 @@ int main(void)
     int code = rad_main(NULL, start, &t, NULL);
     for (int i = 0; i < SUBSCRIBERS; i++) {
         bool whole = s[i].got + s[i].missed == MESSAGES;
-        printf("%s: %s\n", s[i].name,
-               !whole        ? "WRONG"
-               : s[i].missed ? "got a part"
-                             : "got everything");
+        printf("%s: %s\n", s[i].name, !whole ? "WRONG" : s[i].missed ? "got a part" : "got everything");
         if (!whole) code = 1;
     }
     /* The last message is never the one that is too old. */

@@ -83,8 +83,7 @@ static int seller(void *arg)
         if (code == 0) code = TwoBuyer_Seller_receive_address_from_Bob(&me, &address, RAD_FOREVER);
         if (code == 0) code = TwoBuyer_Seller_send_date_to_Bob(&me, "Monday", RAD_FOREVER);
     }
-    if (code == RAD_EPROTOCOL)
-        snprintf(s->mistake, sizeof s->mistake, "%s", TwoBuyer_Seller_error(&me));
+    if (code == RAD_EPROTOCOL) snprintf(s->mistake, sizeof s->mistake, "%s", TwoBuyer_Seller_error(&me));
     if (code < 0) TwoBuyer_close(&s->session, code); /* nobody waits for this seller any more */
     rad_text_free(title);
     rad_text_free(address);

@@ -28,9 +28,9 @@ static int check_failed(const char *what)
 #define TEXT_OF(x) #x
 #define PLACE(x)   TEXT_OF(x)
 /* In a function that returns int: if x does not hold, the function returns. */
-#define CHECK(x)                                                                                   \
-    do {                                                                                           \
-        if (!(x)) return check_failed(__FILE__ ":" PLACE(__LINE__) ": " #x);                       \
+#define CHECK(x)                                                                                                       \
+    do {                                                                                                               \
+        if (!(x)) return check_failed(__FILE__ ":" PLACE(__LINE__) ": " #x);                                           \
     } while (0)
 
 /* Runs a test's fibers, and fails the test, on its own stack, if a check failed in one of them. */
@@ -107,7 +107,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest good[] = {cmocka_unit_test(ten_numbers_are_summed)};
     const struct CMUnitTest all[] = {cmocka_unit_test(eleven_numbers_are_not_ten),
                                      cmocka_unit_test(ten_numbers_are_summed)};
-    if (argc > 1 && strcmp(argv[1], "--broken") == 0)
-        return cmocka_run_group_tests(all, NULL, NULL);
+    if (argc > 1 && strcmp(argv[1], "--broken") == 0) return cmocka_run_group_tests(all, NULL, NULL);
     return cmocka_run_group_tests(good, NULL, NULL);
 }

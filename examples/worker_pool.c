@@ -66,8 +66,7 @@ int main(void)
     outcome o = {0};
     int code = rad_main(NULL, start, &o, NULL);
     printf("%llu jobs: %llu done, %llu refused at once, %llu after waiting a while\n",
-           (unsigned long long)(o.accepted + o.timed_out + o.refused),
-           (unsigned long long)o.accepted, (unsigned long long)o.refused,
-           (unsigned long long)o.timed_out);
+           (unsigned long long)(o.accepted + o.timed_out + o.refused), (unsigned long long)o.accepted,
+           (unsigned long long)o.refused, (unsigned long long)o.timed_out);
     return code;
 }

@@ -10,15 +10,13 @@
 /* ---- Tokens --------------------------------------------------------------------------------------- */
 
 /* Longer ones first: the first that fits is taken. */
-static const char *const punctuators[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>",
-                                          "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
-                                          "*=",  "/=",  "%=",  "&=", "^=", "|=", "##", "=>"};
+static const char *const punctuators[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
+                                          "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "^=", "|=", "##", "=>"};
 
 static size_t literal_length(const char *text, size_t size)
 {
     size_t i = 1;
-    while (i < size && text[i] != text[0] && text[i] != '\n')
-        i += text[i] == '\\' && i + 1 < size ? 2 : 1;
+    while (i < size && text[i] != text[0] && text[i] != '\n') i += text[i] == '\\' && i + 1 < size ? 2 : 1;
     return i < size && text[i] == text[0] ? i + 1 : i;
 }
 
@@ -29,8 +27,7 @@ static size_t number_length(const char *text, size_t size)
     while (i < size) {
         bool sign = (text[i] == '+' || text[i] == '-') && strchr("eEpP", text[i - 1]);
         bool hex = text[0] == '0' && size > 1 && (text[1] == 'x' || text[1] == 'X');
-        if (sign && hex && (text[i - 1] == 'e' || text[i - 1] == 'E'))
-            sign = false; /* 0xe+1 is a sum */
+        if (sign && hex && (text[i - 1] == 'e' || text[i - 1] == 'E')) sign = false; /* 0xe+1 is a sum */
         if (!sign && !tidy_is_word_char(text[i]) && text[i] != '.') break;
         i++;
     }
@@ -40,8 +37,7 @@ static size_t number_length(const char *text, size_t size)
 static size_t token_length(const char *text, size_t size)
 {
     if (*text == '"' || *text == '\'') return literal_length(text, size);
-    if (isdigit((unsigned char)*text) ||
-        (*text == '.' && size > 1 && isdigit((unsigned char)text[1])))
+    if (isdigit((unsigned char)*text) || (*text == '.' && size > 1 && isdigit((unsigned char)text[1])))
         return number_length(text, size);
     size_t length = 0;
     while (length < size && tidy_is_word_char(text[length])) length++;
@@ -59,8 +55,7 @@ static size_t gap_length(const char *text, size_t size)
     if (size < 2) return 0;
     if (text[0] == '\\' && text[1] == '\n') return 2;
     if (text[0] != '/' || (text[1] != '*' && text[1] != '/')) return 0;
-    const char *end =
-        text[1] == '*' ? memmem(text + 2, size - 2, "*/", 2) : memchr(text, '\n', size);
+    const char *end = text[1] == '*' ? memmem(text + 2, size - 2, "*/", 2) : memchr(text, '\n', size);
     return end ? (size_t)(end - text) + (text[1] == '*' ? 2 : 0) : size;
 }
 
@@ -113,8 +108,7 @@ size_t c_tokens_find(const struct c_tokens *a, size_t from, size_t to, const str
 /* ---- Functions ------------------------------------------------------------------------------------ */
 
 /* The token behind the one that closes the bracket at `at`. Directives inside are passed over. */
-static size_t behind_bracket(const struct c_tokens *tokens, size_t at, const char *open,
-                             const char *close)
+static size_t behind_bracket(const struct c_tokens *tokens, size_t at, const char *open, const char *close)
 {
     size_t depth = 0;
     for (size_t i = at; i < tokens->count; i++) {
@@ -141,8 +135,7 @@ bool c_next_function(const struct c_tokens *tokens, size_t *at, struct c_functio
                 return true;
             }
             i = behind;
-        } else if (c_token_is(t, "{") &&
-                   (i == 0 || t[-1].at[0] != '"')) { /* a type, a table; not extern "C" */
+        } else if (c_token_is(t, "{") && (i == 0 || t[-1].at[0] != '"')) { /* a type, a table; not extern "C" */
             i = behind_bracket(tokens, i, "{", "}");
         } else {
             i++;

@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double next_to_none =
-    1.0; /* CPU seconds in QUIET seconds: a hung program may still look at its clock */
+static const double next_to_none = 1.0; /* CPU seconds in QUIET seconds: a hung program may still look at its clock */
 
 struct process {
     pid_t pid, parent;
@@ -43,14 +42,12 @@ static bool read_process(const char *pid, struct process *process)
     unsigned long user, system;
     long waited_user, waited_system;
     int parent;
-    if (!after_name ||
-        sscanf(after_name + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld",
-               &parent, &user, &system, &waited_user, &waited_system) != 5)
+    if (!after_name || sscanf(after_name + 2, "%*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %ld %ld", &parent,
+                              &user, &system, &waited_user, &waited_system) != 5)
         return false;
     double ticks = (double)(user + system) + (double)(waited_user + waited_system);
-    *process = (struct process){.pid = (pid_t)strtol(pid, NULL, 10),
-                                .parent = parent,
-                                .cpu = ticks / (double)sysconf(_SC_CLK_TCK)};
+    *process = (struct process){
+        .pid = (pid_t)strtol(pid, NULL, 10), .parent = parent, .cpu = ticks / (double)sysconf(_SC_CLK_TCK)};
     return true;
 }
 
@@ -133,8 +130,7 @@ static pid_t start(char **command, const sigset_t *signals)
     pid_t child = fork();
     if (child) return child;
     setpgid(0, 0);
-    for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL); /* also under nohup, or in the background of a shell */
+    for (int i = 1; i < NSIG; i++) signal(i, SIG_DFL); /* also under nohup, or in the background of a shell */
     sigprocmask(SIG_UNBLOCK, signals, NULL);
     execvp(command[0], command);
     fprintf(stderr, "cpu_limit: %s: %s\n", command[0], strerror(errno));
@@ -180,8 +176,7 @@ int main(int argc, char **argv)
         if (used > limit)
             snprintf(why, sizeof why, "used more than %g s of CPU", limit);
         else if (now() - progress_at > quiet)
-            snprintf(why, sizeof why, "made no progress: at most %g s of CPU in %g s", next_to_none,
-                     quiet);
+            snprintf(why, sizeof why, "made no progress: at most %g s of CPU in %g s", next_to_none, quiet);
         else if (signal_number > 0 && signal_number != SIGCHLD)
             snprintf(why, sizeof why, "stopped by signal %d", signal_number);
     }

@@ -25,9 +25,7 @@ static void report(int ok, const char *name)
 static int replay_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) {
-        return 0;
-    }
+    if (!file) return 0;
     uint8_t *data = NULL;
     size_t size = 0;
     size_t room = 0;
@@ -35,16 +33,12 @@ static int replay_file(const char *path)
         if (size == room) {
             room = room ? room * 2 : 4096;
             uint8_t *larger = realloc(data, room);
-            if (!larger) {
-                break;
-            }
+            if (!larger) break;
             data = larger;
         }
         size_t got = fread(data + size, 1, room - size, file);
         size += got;
-        if (got == 0) {
-            break;
-        }
+        if (got == 0) break;
     }
     int ok = !ferror(file);
     fclose(file);
@@ -65,9 +59,7 @@ static int replay_directory(const char *directory)
 {
     struct dirent **entries;
     int count = scandir(directory, &entries, NULL, alphasort);
-    if (count < 0) {
-        return errno == ENOENT ? 0 : -1;
-    }
+    if (count < 0) return errno == ENOENT ? 0 : -1;
     for (int i = 0; i < count; i++) {
         if (entries[i]->d_name[0] != '.') {
             char path[4096];
@@ -85,11 +77,8 @@ int main(int argc, char **argv)
     static const uint8_t nonsense[] = {0xff, 0x00, 0x7b, 0x22, 0x0a, 0xc3};
     report(LLVMFuzzerTestOneInput(nonsense, 0) == 0, "no bytes");
     report(LLVMFuzzerTestOneInput(nonsense, sizeof nonsense) == 0, "nonsense");
-    for (int i = 1; i < argc; i++) {
-        if (replay_directory(argv[i]) != 0) {
-            report(0, argv[i]);
-        }
-    }
+    for (int i = 1; i < argc; i++)
+        if (replay_directory(argv[i]) != 0) report(0, argv[i]);
     printf("1..%d\n", tests);
     return failures > 0;
 }

@@ -12,9 +12,8 @@
 #include <string.h>
 
 struct site {
-    unsigned long offset; /* of the return address */
-    unsigned long
-        instance; /* where the function begins: an inline one may be there several times */
+    unsigned long offset;   /* of the return address */
+    unsigned long instance; /* where the function begins: an inline one may be there several times */
     const char *function;
     char operation[48];
     char file[64], home[64];
@@ -41,8 +40,7 @@ static void slurp(const char *path)
     long size = ftell(f);
     image = malloc(size > 0 ? (size_t)size : 1);
     rewind(f);
-    if (image == NULL || size < (long)sizeof(Elf64_Ehdr) ||
-        fread(image, 1, (size_t)size, f) != (size_t)size)
+    if (image == NULL || size < (long)sizeof(Elf64_Ehdr) || fread(image, 1, (size_t)size, f) != (size_t)size)
         fail("cannot be read");
     fclose(f);
     if (memcmp(image, ELFMAG, SELFMAG) != 0 || image[EI_CLASS] != ELFCLASS64) fail("no 64-bit ELF");
@@ -68,8 +66,7 @@ static unsigned section_named(const char *name)
 }
 
 /* The function that contains an offset of the section, and where it begins. */
-static const char *function_at(const Elf64_Shdr *symbols, unsigned text, unsigned long offset,
-                               unsigned long *begin)
+static const char *function_at(const Elf64_Shdr *symbols, unsigned text, unsigned long offset, unsigned long *begin)
 {
     const Elf64_Sym *s = (const Elf64_Sym *)(image + symbols->sh_offset);
     for (size_t i = 0; i < symbols->sh_size / sizeof *s; i++) {
@@ -88,9 +85,8 @@ static int operation_of(const char *symbol, char operation[48], int *point)
     static const char *const silent[] = {"init", "func_entry", "func_exit", "atomic_thread_fence",
                                          "atomic_signal_fence"};
     static const char *const ours[] = {
-        "rad__l2_word_wait", "rad__l2_word_wait_for", "rad__l2_word_wake", "rad__l2_free",
-        "rad__l2_realloc",   "rad__l2_memcpy",        "rad__l2_memset",    "rad__l2_memmove",
-        "rad__l2_memcmp",    "rad__l2_strlen"};
+        "rad__l2_word_wait", "rad__l2_word_wait_for", "rad__l2_word_wake", "rad__l2_free",   "rad__l2_realloc",
+        "rad__l2_memcpy",    "rad__l2_memset",        "rad__l2_memmove",   "rad__l2_memcmp", "rad__l2_strlen"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         if (strcmp(symbol, ours[i]) != 0) continue;
         *point = strncmp(symbol, "rad__l2_word_", 13) == 0;
@@ -113,9 +109,7 @@ static void add_site(const Elf64_Shdr *symbols, unsigned text, const Elf64_Rela 
 {
     const Elf64_Sym *s = (const Elf64_Sym *)(image + symbols->sh_offset) + ELF64_R_SYM(r->r_info);
     struct site fresh = {.offset = r->r_offset + 4}; /* behind the call, on x86-64 and aarch64 */
-    if (!operation_of(text_at(section(symbols->sh_link), s->st_name), fresh.operation,
-                      &fresh.point))
-        return;
+    if (!operation_of(text_at(section(symbols->sh_link), s->st_name), fresh.operation, &fresh.point)) return;
     fresh.function = function_at(symbols, text, r->r_offset, &fresh.instance);
     sites = realloc(sites, (site_count + 1) * sizeof *sites);
     if (sites == NULL) fail("out of memory");
@@ -152,8 +146,7 @@ static void number_sites(void)
     for (size_t i = 0; i < site_count; i++) {
         struct site *s = &sites[i], *last = i ? s - 1 : NULL;
         int same = last && last->instance == s->instance && last->point == s->point &&
-                   strcmp(s->function, last->function) == 0 &&
-                   strcmp(s->operation, last->operation) == 0;
+                   strcmp(s->function, last->function) == 0 && strcmp(s->operation, last->operation) == 0;
         s->ordinal = same ? last->ordinal + 1 : 1;
     }
     qsort(sites, site_count, sizeof *sites, by_name_then_address);
@@ -169,8 +162,7 @@ static unsigned long collect(void)
         const Elf64_Shdr *h = section(i);
         if (h->sh_type != SHT_RELA || h->sh_info != text) continue;
         const Elf64_Rela *r = (const Elf64_Rela *)(image + h->sh_offset);
-        for (size_t n = 0; n < h->sh_size / sizeof *r; n++)
-            add_site(section(h->sh_link), text, &r[n]);
+        for (size_t n = 0; n < h->sh_size / sizeof *r; n++) add_site(section(h->sh_link), text, &r[n]);
     }
     if (site_count == 0) fail("no call was inserted: was it compiled with -fsanitize=thread?");
     if (site_count >= 65535) fail("more sites than numbers");
@@ -223,12 +215,10 @@ static void write_table(const char *path, unsigned long text_size)
         if (i > 0 && by_name(s, s - 1) == 0) continue;
         count++;
         points += s->point != 0;
-        fprintf(f, "    {%u, %d, %u, \"%s\", \"%s\", \"%s\", \"%s\"},\n",
-                s->line > 65535 ? 0 : s->line, s->point, s->ordinal > 255 ? 255 : s->ordinal,
-                s->function, s->operation, s->file, s->home);
+        fprintf(f, "    {%u, %d, %u, \"%s\", \"%s\", \"%s\", \"%s\"},\n", s->line > 65535 ? 0 : s->line, s->point,
+                s->ordinal > 255 ? 255 : s->ordinal, s->function, s->operation, s->file, s->home);
     }
-    fprintf(f, "};\nconst uint32_t rad__l2_site_count = %zu, rad__l2_point_count = %zu;\n", count,
-            points);
+    fprintf(f, "};\nconst uint32_t rad__l2_site_count = %zu, rad__l2_point_count = %zu;\n", count, points);
     fprintf(f, "const uint32_t rad__l2_text_size = %lu;\n", text_size);
     fprintf(f, "const uint16_t rad__l2_site_at[%lu] = {\n", text_size + 1);
     size_t number = 0;

@@ -72,8 +72,7 @@ struct bug {
     size_t line;                          /* in the list */
     char *name, *file, *function, *words; /* file or function may be NULL */
     struct c_tokens old;
-    const char
-        *new_text; /* between => and by, with the spaces there, so that nothing grows together */
+    const char *new_text; /* between => and by, with the spaces there, so that nothing grows together */
     size_t new_length;
     size_t in;       /* the source where it was found, */
     size_t from, to; /* and the part of its text that NEW replaces */
@@ -82,8 +81,7 @@ struct bug {
 static size_t mistakes;
 
 /* Reports a mistake; false. */
-__attribute__((format(printf, 2, 3))) static bool wrong(const struct bug *b, const char *format,
-                                                        ...)
+__attribute__((format(printf, 2, 3))) static bool wrong(const struct bug *b, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -182,17 +180,14 @@ static bool find_match(struct bug *b)
         if (b->file && !is_path_end(tree.sources.files[file].path, b->file)) continue;
         if (d && !c_token_is(d->function.name, b->function)) continue;
         if (files > 0 && b->in != file)
-            return wrong(b, "%s: %s %s is in %s and in %s", b->name, kind, place,
-                         tree.sources.files[b->in].path, tree.sources.files[file].path);
+            return wrong(b, "%s: %s %s is in %s and in %s", b->name, kind, place, tree.sources.files[b->in].path,
+                         tree.sources.files[file].path);
         files = 1;
         b->in = file;
-        matches +=
-            match_in(b, file, d ? d->function.from : 0, d ? d->function.to : tree.tokens[i].count);
+        matches += match_in(b, file, d ? d->function.from : 0, d ? d->function.to : tree.tokens[i].count);
     }
     bool both = b->function && b->file;
-    if (files == 0)
-        return wrong(b, "%s: no %s %s%s%s", b->name, kind, place, both ? " in " : "",
-                     both ? b->file : "");
+    if (files == 0) return wrong(b, "%s: no %s %s%s%s", b->name, kind, place, both ? " in " : "", both ? b->file : "");
     if (matches == 0) return wrong(b, "%s: OLD does not occur in %s", b->name, place);
     if (matches > 1) return wrong(b, "%s: OLD occurs %zu times in %s", b->name, matches, place);
     return true;
@@ -211,8 +206,7 @@ static bool file_exists(const char *format, const char *name, size_t length, con
     bool found = file && !function;
     while (file && !found && fgets(line, sizeof line, file)) {
         char *at = strstr(line, function);
-        found = at && !tidy_is_word_char(at[strlen(function)]) &&
-                (at == line || !tidy_is_word_char(at[-1]));
+        found = at && !tidy_is_word_char(at[strlen(function)]) && (at == line || !tidy_is_word_char(at[-1]));
     }
     if (file) fclose(file);
     return found;
@@ -231,10 +225,8 @@ static bool word_is_good(const char *word)
 {
     const char *colon = strchr(word, ':');
     if (strcmp(word, "symbols") == 0) return true;
-    if (tidy_starts_with(word, "hunt:"))
-        return file_exists("hunt/hunt_%.*s.c", word + 5, strlen(word + 5), NULL);
-    if (tidy_starts_with(word, "cli:"))
-        return file_exists("cli/%.*s.sh", word + 4, strlen(word + 4), NULL);
+    if (tidy_starts_with(word, "hunt:")) return file_exists("hunt/hunt_%.*s.c", word + 5, strlen(word + 5), NULL);
+    if (tidy_starts_with(word, "cli:")) return file_exists("cli/%.*s.sh", word + 4, strlen(word + 4), NULL);
     if (tidy_starts_with(word, "tsan:") || tidy_starts_with(word, "asan:"))
         return test_exists(word + 5, strlen(word + 5), NULL);
     size_t length = colon ? (size_t)(colon - word) : strlen(word);
@@ -263,8 +255,7 @@ static void check_name(const struct bug *b)
 {
     for (size_t i = 0; i < bugs.count; i++)
         if (strcmp(bugs.all[i].name, b->name) == 0)
-            wrong(b, "%s: the name is already in %s:%zu", b->name, bugs.all[i].list,
-                  bugs.all[i].line);
+            wrong(b, "%s: the name is already in %s:%zu", b->name, bugs.all[i].list, bugs.all[i].line);
 }
 
 static void read_list(const char *path)

@@ -16,39 +16,18 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-    FILE_LINES_MAX = 800,
-    FUNCTION_LINES_MAX = 70,
-    LINE_COLUMNS_MAX = 120,
-    PAIRS_WITH_REACH = 3
-};
+enum { FILE_LINES_MAX = 800, FUNCTION_LINES_MAX = 70, LINE_COLUMNS_MAX = 120, PAIRS_WITH_REACH = 3 };
 
 /* ---- The layers --------------------------------------------------------------------------------- */
 
-enum layer {
-    BASE,
-    OS,
-    CORE,
-    EXEC,
-    RT,
-    LAB,
-    SESSION,
-    FLOW,
-    LOAD,
-    VIEW,
-    COMMAND,
-    CLI,
-    LAYER_COUNT,
-    NO_LAYER
-};
+enum layer { BASE, OS, CORE, EXEC, RT, LAB, SESSION, FLOW, LOAD, VIEW, COMMAND, CLI, LAYER_COUNT, NO_LAYER };
 
 #define BIT(layer) (1u << (layer))
 #define EVERYWHERE 0u
 
 static const char *const LAYERS[LAYER_COUNT] = {
-    [BASE] = "base", [OS] = "os",     [CORE] = "core",       [EXEC] = "exec",
-    [RT] = "rt",     [LAB] = "lab",   [SESSION] = "session", [FLOW] = "flow",
-    [LOAD] = "load", [VIEW] = "view", [COMMAND] = "command", [CLI] = "cli",
+    [BASE] = "base",       [OS] = "os",     [CORE] = "core", [EXEC] = "exec", [RT] = "rt",           [LAB] = "lab",
+    [SESSION] = "session", [FLOW] = "flow", [LOAD] = "load", [VIEW] = "view", [COMMAND] = "command", [CLI] = "cli",
 };
 
 /* The include table of the design: what the files of a folder may include besides the folder's own. A folder without a
@@ -98,11 +77,8 @@ static const struct {
 
 static enum layer layer_by_name(const char *name, size_t length)
 {
-    for (int i = 0; i < LAYER_COUNT; i++) {
-        if (strlen(LAYERS[i]) == length && strncmp(LAYERS[i], name, length) == 0) {
-            return (enum layer)i;
-        }
-    }
+    for (int i = 0; i < LAYER_COUNT; i++)
+        if (strlen(LAYERS[i]) == length && strncmp(LAYERS[i], name, length) == 0) return (enum layer)i;
     return NO_LAYER;
 }
 
@@ -120,8 +96,7 @@ static struct finding *findings;
 static size_t finding_count;
 static const char *current_rule;
 
-__attribute__((format(printf, 3, 4))) static void found(const struct source *file, size_t line,
-                                                        const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void found(const struct source *file, size_t line, const char *format, ...)
 {
     findings = tidy_grow(findings, finding_count + 1, sizeof *findings);
     struct finding *f = &findings[finding_count++];
@@ -135,20 +110,16 @@ __attribute__((format(printf, 3, 4))) static void found(const struct source *fil
 /* ---- include: the table of layers --------------------------------------------------------------- */
 
 static const char *const STANDARD_HEADERS[] = {
-    "assert.h",   "complex.h",  "ctype.h",  "errno.h",       "fenv.h",    "float.h",
-    "inttypes.h", "iso646.h",   "limits.h", "locale.h",      "math.h",    "setjmp.h",
-    "signal.h",   "stdalign.h", "stdarg.h", "stdatomic.h",   "stdbool.h", "stddef.h",
-    "stdint.h",   "stdio.h",    "stdlib.h", "stdnoreturn.h", "string.h",  "tgmath.h",
-    "threads.h",  "time.h",     "uchar.h",  "wchar.h",       "wctype.h",
+    "assert.h",  "complex.h", "ctype.h",  "errno.h",  "fenv.h",   "float.h",       "inttypes.h", "iso646.h",
+    "limits.h",  "locale.h",  "math.h",   "setjmp.h", "signal.h", "stdalign.h",    "stdarg.h",   "stdatomic.h",
+    "stdbool.h", "stddef.h",  "stdint.h", "stdio.h",  "stdlib.h", "stdnoreturn.h", "string.h",   "tgmath.h",
+    "threads.h", "time.h",    "uchar.h",  "wchar.h",  "wctype.h",
 };
 
 static bool is_standard_header(const char *name)
 {
-    for (size_t i = 0; i < sizeof STANDARD_HEADERS / sizeof *STANDARD_HEADERS; i++) {
-        if (strcmp(STANDARD_HEADERS[i], name) == 0) {
-            return true;
-        }
-    }
+    for (size_t i = 0; i < sizeof STANDARD_HEADERS / sizeof *STANDARD_HEADERS; i++)
+        if (strcmp(STANDARD_HEADERS[i], name) == 0) return true;
     return false;
 }
 
@@ -187,13 +158,9 @@ static bool may_include(const char *path, const char *other)
             longest = size;
         }
     }
-    for (size_t i = 0; i < sizeof RUNNERS / sizeof *RUNNERS; i++) {
-        if (tidy_starts_with(path, RUNNERS[i].begin) &&
-            names_folder_of(RUNNERS[i].may_include, other))
-            return true;
-    }
-    return is_below(other, FOLDERS[row].folder, longest) ||
-           names_folder_of(FOLDERS[row].may_include, other);
+    for (size_t i = 0; i < sizeof RUNNERS / sizeof *RUNNERS; i++)
+        if (tidy_starts_with(path, RUNNERS[i].begin) && names_folder_of(RUNNERS[i].may_include, other)) return true;
+    return is_below(other, FOLDERS[row].folder, longest) || names_folder_of(FOLDERS[row].may_include, other);
 }
 
 static void check_include_in_src(const struct source *s, size_t line, const char *name, char quote)
@@ -205,26 +172,20 @@ static void check_include_in_src(const struct source *s, size_t line, const char
     }
     if (strcmp(name, "raddle_build.h") == 0) {
         if (build_header_user && build_header_user != s) {
-            found(s, line,
-                  "%s includes raddle_build.h already; ask it, so that a commit compiles one file",
+            found(s, line, "%s includes raddle_build.h already; ask it, so that a commit compiles one file",
                   build_header_user->path);
         }
         build_header_user = s;
         return;
     }
-    if (name[slash] == 0 || s->layer == NO_LAYER) {
-        return; /* beside the file, or a system header */
-    }
+    if (name[slash] == 0 || s->layer == NO_LAYER) return; /* beside the file, or a system header */
     enum layer other = layer_by_name(name, slash);
     if (other == NO_LAYER) {
-        if (quote == '"') {
-            found(s, line, "\"%s\": write the path from src/, \"layer/file.h\"", name);
-        }
+        if (quote == '"') found(s, line, "\"%s\": write the path from src/, \"layer/file.h\"", name);
         return;
     }
     if (!may_include(s->path + strlen("src/"), name)) {
-        found(s, line,
-              "%.*s may not include \"%s\"; see the table in tools/tidy.c, or move the code",
+        found(s, line, "%.*s may not include \"%s\"; see the table in tools/tidy.c, or move the code",
               (int)folder_size(s->path + strlen("src/")), s->path + strlen("src/"), name);
     }
 }
@@ -236,18 +197,12 @@ static void rule_include(const struct source *s)
         tidy_line_range(s, line, &from, &to);
         char text[512], quote, name[256];
         snprintf(text, sizeof text, "%.*s", (int)(to - from), s->plain + from);
-        if (sscanf(text, " # include %c%255[^\">]", &quote, name) != 2 || !strchr("\"<", quote)) {
-            continue;
-        }
-        if (strcmp(name, "raddle.h") == 0 || tidy_starts_with(name, "raddle/")) {
-            continue;
-        }
-        if (s->in_include && !is_standard_header(name)) {
-            found(s, line, "public headers include only C's own headers and <raddle/...>, not %s",
-                  name);
-        } else if (s->in_src) {
+        if (sscanf(text, " # include %c%255[^\">]", &quote, name) != 2 || !strchr("\"<", quote)) continue;
+        if (strcmp(name, "raddle.h") == 0 || tidy_starts_with(name, "raddle/")) continue;
+        if (s->in_include && !is_standard_header(name))
+            found(s, line, "public headers include only C's own headers and <raddle/...>, not %s", name);
+        else if (s->in_src)
             check_include_in_src(s, line, name, quote);
-        }
     }
 }
 
@@ -256,9 +211,8 @@ static void rule_include(const struct source *s)
 static size_t columns(const char *text, size_t size)
 {
     size_t count = 0;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; i++)
         count += ((unsigned char)text[i] & 0xc0) != 0x80; /* UTF-8: count the first bytes */
-    }
     return count;
 }
 
@@ -266,14 +220,9 @@ static size_t columns(const char *text, size_t size)
  * so that nothing is gained by leaving the style. */
 static bool opens_function(const struct source *s, size_t from, size_t to)
 {
-    if (s->code[from] == '{') {
-        return true;
-    }
-    while (to > from && isspace((unsigned char)s->code[to - 1])) {
-        to--;
-    }
-    return to - from > 3 && tidy_is_word_char(s->code[from]) &&
-           strncmp(s->code + to - 3, ") {", 3) == 0;
+    if (s->code[from] == '{') return true;
+    while (to > from && isspace((unsigned char)s->code[to - 1])) to--;
+    return to - from > 3 && tidy_is_word_char(s->code[from]) && strncmp(s->code + to - 3, ") {", 3) == 0;
 }
 
 static void rule_length(const struct source *s)
@@ -282,21 +231,16 @@ static void rule_length(const struct source *s)
     for (size_t line = 1; line <= s->line_count; line++) {
         size_t from, to;
         tidy_line_range(s, line, &from, &to);
-        if (columns(s->text + from, to - from) > LINE_COLUMNS_MAX) {
+        if (columns(s->text + from, to - from) > LINE_COLUMNS_MAX)
             found(s, line, "longer than %d columns; break the line", LINE_COLUMNS_MAX);
-        }
-        if (line == FILE_LINES_MAX + 1) {
-            found(s, line, "file longer than %d lines; two ideas in one?", FILE_LINES_MAX);
-        }
-        if (from == to) {
-            continue;
-        }
+        if (line == FILE_LINES_MAX + 1) found(s, line, "file longer than %d lines; two ideas in one?", FILE_LINES_MAX);
+        if (from == to) continue;
         if (opens_function(s, from, to)) {
             open = line;
         } else if (s->code[from] == '}' && open) {
             if (line - open + 1 > FUNCTION_LINES_MAX) {
-                found(s, open, "function of %zu lines, at most %d; give a part of it a name",
-                      line - open + 1, FUNCTION_LINES_MAX);
+                found(s, open, "function of %zu lines, at most %d; give a part of it a name", line - open + 1,
+                      FUNCTION_LINES_MAX);
             }
             open = 0;
         }
@@ -310,19 +254,11 @@ static void rule_layout(const struct source *s)
     for (size_t line = 1; line <= s->line_count; line++) {
         size_t from, to;
         tidy_line_range(s, line, &from, &to);
-        if (memchr(s->text + from, '\t', to - from)) {
-            found(s, line, "tab; indent by spaces (make format)");
-        }
-        if (memchr(s->text + from, '\r', to - from)) {
-            found(s, line, "carriage return; end lines with a newline only");
-        }
-        if (to > from && s->text[to - 1] == ' ') {
-            found(s, line, "space at the end of the line (make format)");
-        }
+        if (memchr(s->text + from, '\t', to - from)) found(s, line, "tab; indent by spaces (make format)");
+        if (memchr(s->text + from, '\r', to - from)) found(s, line, "carriage return; end lines with a newline only");
+        if (to > from && s->text[to - 1] == ' ') found(s, line, "space at the end of the line (make format)");
     }
-    if (s->size > 0 && s->text[s->size - 1] != '\n') {
-        found(s, s->line_count, "no newline at the end of the file");
-    }
+    if (s->size > 0 && s->text[s->size - 1] != '\n') found(s, s->line_count, "no newline at the end of the file");
 }
 
 /* ---- call: banned functions, each with what to use instead --------------------------------------- */
@@ -398,15 +334,13 @@ static void rule_call(const struct source *s)
     for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
         unsigned own = s->layer == NO_LAYER ? 0 : BIT(s->layer);
         if (tidy_word_is(&w, "stdout") && s->in_src && !(own & SPEAKERS) &&
-            !tidy_line_says(s, tidy_line_of(s, w.offset), "tidy: stdout ok")) {
+            !tidy_line_says(s, tidy_line_of(s, w.offset), "tidy: stdout ok"))
             found(s, tidy_line_of(s, w.offset), "stdout: %s", OUTPUT);
-        }
         for (size_t i = 0; tidy_word_is_call(&w) && i < sizeof BANNED / sizeof *BANNED; i++) {
             unsigned allowed = BANNED[i].allowed;
             bool banned = allowed == EVERYWHERE || (s->in_src && !(own & allowed));
-            if (banned && tidy_word_is(&w, BANNED[i].name)) {
+            if (banned && tidy_word_is(&w, BANNED[i].name))
                 found(s, tidy_line_of(s, w.offset), "%s: %s", BANNED[i].name, BANNED[i].instead);
-            }
         }
     }
 }
@@ -417,65 +351,40 @@ static void rule_call(const struct source *s)
 static void rule_word(const struct source *s)
 {
     static const char *const banned[] = {"sim", "simulated", "simulation", "simulator"};
-    if (s->layer != EXEC && s->layer != RT) {
-        return;
-    }
+    if (s->layer != EXEC && s->layer != RT) return;
     for (size_t i = 0; i < s->size;) {
         size_t n = 0;
-        while (isalnum((unsigned char)s->text[i + n])) {
+        while (isalnum((unsigned char)s->text[i + n]))
             n++; /* unlike in an identifier, _ separates: sim_clock has the word in it */
-        }
-        for (size_t k = 0; k < sizeof banned / sizeof *banned; k++) {
-            if (n == strlen(banned[k]) && strncasecmp(s->text + i, banned[k], n) == 0) {
-                found(s, tidy_line_of(s, i), "'%s': production code does not refer to the lab",
-                      banned[k]);
-            }
-        }
+        for (size_t k = 0; k < sizeof banned / sizeof *banned; k++)
+            if (n == strlen(banned[k]) && strncasecmp(s->text + i, banned[k], n) == 0)
+                found(s, tidy_line_of(s, i), "'%s': production code does not refer to the lab", banned[k]);
         i += n ? n : 1;
     }
 }
 
 static void rule_todo(const struct source *s)
 {
-    if (!s->in_src && !s->in_include) {
-        return;
-    }
+    if (!s->in_src && !s->in_include) return;
     struct word w;
-    for (size_t at = 0; tidy_next_word(s, s->text, &at, &w);) {
-        if (tidy_word_is(&w, "TODO") || tidy_word_is(&w, "FIXME") || tidy_word_is(&w, "XXX")) {
-            found(s, tidy_line_of(s, w.offset), "%.*s: finish it, or open an issue", (int)w.length,
-                  w.at);
-        }
-    }
+    for (size_t at = 0; tidy_next_word(s, s->text, &at, &w);)
+        if (tidy_word_is(&w, "TODO") || tidy_word_is(&w, "FIXME") || tidy_word_is(&w, "XXX"))
+            found(s, tidy_line_of(s, w.offset), "%.*s: finish it, or open an issue", (int)w.length, w.at);
 }
 
 /* ---- atomic: each ordering names its partner ---------------------------------------------------- */
 
 static bool is_ordered_atomic(const struct word *w)
 {
-    static const char *const orders[] = {"memory_order_acquire", "memory_order_release",
-                                         "memory_order_acq_rel", "memory_order_seq_cst",
-                                         "memory_order_consume"};
-    static const char *const plain[] = {"atomic_load",
-                                        "atomic_store",
-                                        "atomic_exchange",
-                                        "atomic_fetch_",
-                                        "atomic_compare_exchange_",
-                                        "atomic_flag_"};
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
-        if (tidy_word_is(w, orders[i])) {
-            return true;
-        }
-    }
-    if (!tidy_word_is_call(w) || tidy_word_ends(w, "_explicit")) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        if (tidy_word_is(w, plain[i]) ||
-            (tidy_ends_with(plain[i], "_") && tidy_word_starts(w, plain[i]))) {
-            return true;
-        }
-    }
+    static const char *const orders[] = {"memory_order_acquire", "memory_order_release", "memory_order_acq_rel",
+                                         "memory_order_seq_cst", "memory_order_consume"};
+    static const char *const plain[] = {
+        "atomic_load", "atomic_store", "atomic_exchange", "atomic_fetch_", "atomic_compare_exchange_", "atomic_flag_"};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        if (tidy_word_is(w, orders[i])) return true;
+    if (!tidy_word_is_call(w) || tidy_word_ends(w, "_explicit")) return false;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (tidy_word_is(w, plain[i]) || (tidy_ends_with(plain[i], "_") && tidy_word_starts(w, plain[i]))) return true;
     return tidy_word_is(w, "atomic_thread_fence");
 }
 
@@ -484,39 +393,29 @@ static bool is_ordered_atomic(const struct word *w)
 static bool statement_begins(const struct source *s, size_t line)
 {
     size_t from, to;
-    if (line <= 1) {
-        return true;
-    }
+    if (line <= 1) return true;
     tidy_line_range(s, line - 1, &from, &to);
-    while (to > from && isspace((unsigned char)s->code[to - 1])) {
-        to--;
-    }
+    while (to > from && isspace((unsigned char)s->code[to - 1])) to--;
     return to == from || strchr(";{}:", s->code[to - 1]) != NULL || s->code[from] == '#';
 }
 
 static bool says_pairs_with(const struct source *s, size_t line)
 {
     size_t begin = line;
-    while (!statement_begins(s, begin)) {
-        begin--;
-    }
+    while (!statement_begins(s, begin)) begin--;
     begin = begin > PAIRS_WITH_REACH ? begin - PAIRS_WITH_REACH : 1;
     static const char phrase[] = "pairs with";
     size_t n = sizeof phrase - 1;
     for (size_t i = s->line_at[begin - 1]; i + n <= s->line_at[line]; i++) {
         bool in_comment = s->plain[i] != s->text[i]; /* blanked there */
-        if (in_comment && strncasecmp(s->text + i, phrase, n) == 0) {
-            return true;
-        }
+        if (in_comment && strncasecmp(s->text + i, phrase, n) == 0) return true;
     }
     return false;
 }
 
 static void rule_atomic(const struct source *s)
 {
-    if ((!s->in_src && !s->in_include) || strstr(s->text, "tidy: builtin atomics ok") != NULL) {
-        return;
-    }
+    if ((!s->in_src && !s->in_include) || strstr(s->text, "tidy: builtin atomics ok") != NULL) return;
     size_t last = 0;
     struct word w;
     for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
@@ -534,13 +433,11 @@ static void rule_atomic(const struct source *s)
 
 static void rule_address(const struct source *s)
 {
-    if (!s->in_src || s->layer == BASE || s->layer == OS) {
-        return;
-    }
+    if (!s->in_src || s->layer == BASE || s->layer == OS) return;
     struct word w;
     for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
-        bool cast = (tidy_word_is(&w, "uintptr_t") || tidy_word_is(&w, "intptr_t")) &&
-                    w.before == '(' && w.after == ')';
+        bool cast =
+            (tidy_word_is(&w, "uintptr_t") || tidy_word_is(&w, "intptr_t")) && w.before == '(' && w.after == ')';
         size_t line = tidy_line_of(s, w.offset);
         if (cast && !tidy_line_says(s, line, "tidy: address ok")) {
             found(s, line,
@@ -550,10 +447,8 @@ static void rule_address(const struct source *s)
     }
     for (const char *p = s->plain; (p = strstr(p, "%p")); p += 2) {
         size_t line = tidy_line_of(s, (size_t)(p - s->plain));
-        if (s->code[p - s->plain] == ' ' && !tidy_line_says(s, line, "tidy: address ok")) {
-            found(s, line,
-                  "%%p prints an address, which differs from run to run; print a number or name");
-        }
+        if (s->code[p - s->plain] == ' ' && !tidy_line_says(s, line, "tidy: address ok"))
+            found(s, line, "%%p prints an address, which differs from run to run; print a number or name");
     }
 }
 
@@ -595,10 +490,9 @@ static void check_writer(const struct source *s, const struct word *w, size_t op
 {
     char call[512];
     size_t size = closing(s, open) - open;
-    snprintf(call, sizeof call, "%.*s", (int)(size < sizeof call ? size : sizeof call - 1),
-             s->code + open);
-    bool plain = tidy_word_is(w, "printf") || tidy_word_is(w, "vprintf") ||
-                 tidy_word_is(w, "puts") || tidy_word_is(w, "putchar");
+    snprintf(call, sizeof call, "%.*s", (int)(size < sizeof call ? size : sizeof call - 1), s->code + open);
+    bool plain = tidy_word_is(w, "printf") || tidy_word_is(w, "vprintf") || tidy_word_is(w, "puts") ||
+                 tidy_word_is(w, "putchar");
     if (plain || strstr(call, "stdout") || strstr(call, "stderr")) {
         found(s, tidy_line_of(s, w->offset),
               "%.*s: text for people passes the gate: out, note (command/cli.h), "
@@ -620,11 +514,10 @@ static void check_arguments(const struct source *s, size_t open, unsigned before
         commas += c == ',' && depth == 1;
         bool escape = s->plain[at] == '\\' && c == ' ' && strchr("nrt", s->plain[at + 1]);
         if (escape && commas > before) {
-            found(
-                s, tidy_line_of(s, at),
-                "a \\%c that %%s prints is shown, not printed; it belongs into the format, or put "
-                "the text by itself",
-                s->plain[at + 1]);
+            found(s, tidy_line_of(s, at),
+                  "a \\%c that %%s prints is shown, not printed; it belongs into the format, or put "
+                  "the text by itself",
+                  s->plain[at + 1]);
         }
         at += s->plain[at] == '\\' && c == ' ';
     }
@@ -632,23 +525,16 @@ static void check_arguments(const struct source *s, size_t open, unsigned before
 
 static void rule_gate(const struct source *s)
 {
-    if (!s->in_src || tidy_ends_with(s->path, "/base/readable.c") ||
-        tidy_ends_with(s->path, "/command/out.c")) {
-        return;
-    }
+    if (!s->in_src || tidy_ends_with(s->path, "/base/readable.c") || tidy_ends_with(s->path, "/command/out.c")) return;
     struct word w;
     for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
         size_t open = w.offset + w.length;
-        if (!tidy_word_is_call(&w)) {
-            continue;
-        }
+        if (!tidy_word_is_call(&w)) continue;
         open += strspn(s->code + open, " \n");
-        for (size_t i = 0; i < sizeof WRITERS / sizeof *WRITERS; i++) {
+        for (size_t i = 0; i < sizeof WRITERS / sizeof *WRITERS; i++)
             if (tidy_word_is(&w, WRITERS[i])) check_writer(s, &w, open);
-        }
-        for (size_t i = 0; i < sizeof GATED / sizeof *GATED; i++) {
+        for (size_t i = 0; i < sizeof GATED / sizeof *GATED; i++)
             if (tidy_word_is(&w, GATED[i].name)) check_arguments(s, open, GATED[i].before);
-        }
     }
 }
 
@@ -667,9 +553,7 @@ enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
 static void check_all(const char *root)
 {
     static const char *const folders[] = {"src", "include", "tests", "bench", "tools", "examples"};
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        tidy_read_tree(&tree, root, folders[i]);
-    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) tidy_read_tree(&tree, root, folders[i]);
     if (tree.count == 0) {
         fprintf(stderr, "tidy: no C files below %s\n", root);
         exit(2);
@@ -677,15 +561,11 @@ static void check_all(const char *root)
     for (size_t i = 0; i < tree.count; i++) {
         const char *path = tree.files[i].path;
         tree.files[i].layer = NO_LAYER;
-        if (tree.files[i].in_src) {
-            tree.files[i].layer = layer_by_name(path + 4, strcspn(path + 4, "/"));
-        }
+        if (tree.files[i].in_src) tree.files[i].layer = layer_by_name(path + 4, strcspn(path + 4, "/"));
     }
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
         current_rule = RULES[rule].name;
-        for (size_t i = 0; i < tree.count; i++) {
-            RULES[rule].check(&tree.files[i]);
-        }
+        for (size_t i = 0; i < tree.count; i++) RULES[rule].check(&tree.files[i]);
     }
 }
 
@@ -693,9 +573,8 @@ static void print_findings(const char *rule, const char *prefix)
 {
     for (size_t i = 0; i < finding_count; i++) {
         const struct finding *f = &findings[i];
-        if (!rule || strcmp(f->rule, rule) == 0) {
+        if (!rule || strcmp(f->rule, rule) == 0)
             printf("%s%s:%zu: %s: %s\n", prefix, f->file->path, f->line, f->rule, f->what);
-        }
     }
 }
 
@@ -728,9 +607,7 @@ static bool fixtures_agree(const char *rule)
             }
         }
     }
-    if (expected == 0) {
-        printf("# no fixture expects %s\n", rule);
-    }
+    if (expected == 0) printf("# no fixture expects %s\n", rule);
     return expected > 0 && wrong == 0;
 }
 
@@ -754,17 +631,12 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < RULE_COUNT; i++) {
         const char *rule = RULES[i].name;
         bool ok = true;
-        if (fixtures) {
+        if (fixtures)
             ok = fixtures_agree(rule);
-        } else {
-            for (size_t k = 0; k < finding_count; k++) {
-                ok = ok && strcmp(findings[k].rule, rule) != 0;
-            }
-        }
+        else
+            for (size_t k = 0; k < finding_count; k++) ok = ok && strcmp(findings[k].rule, rule) != 0;
         printf("%s %zu - tidy %s%s\n", ok ? "ok" : "not ok", i + 1, rule, fixtures ? " bites" : "");
-        if (!ok && !fixtures) {
-            print_findings(rule, "# ");
-        }
+        if (!ok && !fixtures) print_findings(rule, "# ");
         status |= !ok;
     }
     return status;

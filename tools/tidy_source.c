@@ -38,13 +38,9 @@ enum place { IN_CODE, IN_LINE_COMMENT, IN_BLOCK_COMMENT, IN_STRING, IN_CHARACTER
 /* Blanks s->text[i] in the copies as `place` asks. Newlines stay, so lines stay. */
 static void blank(struct source *s, size_t i, enum place place)
 {
-    if (s->text[i] == '\n' || place == IN_CODE) {
-        return;
-    }
+    if (s->text[i] == '\n' || place == IN_CODE) return;
     s->code[i] = ' ';
-    if (place == IN_LINE_COMMENT || place == IN_BLOCK_COMMENT) {
-        s->plain[i] = ' ';
-    }
+    if (place == IN_LINE_COMMENT || place == IN_BLOCK_COMMENT) s->plain[i] = ' ';
 }
 
 static void strip(struct source *s)
@@ -102,11 +98,10 @@ size_t tidy_line_of(const struct source *s, size_t offset)
     size_t low = 0, high = s->line_count;
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
-        if (s->line_at[middle] <= offset) {
+        if (s->line_at[middle] <= offset)
             low = middle;
-        } else {
+        else
             high = middle;
-        }
     }
     return low + 1;
 }
@@ -116,9 +111,7 @@ void tidy_line_range(const struct source *s, size_t line, size_t *from, size_t *
 {
     *from = s->line_at[line - 1];
     *to = s->line_at[line];
-    if (*to > *from && s->text[*to - 1] == '\n') {
-        --*to;
-    }
+    if (*to > *from && s->text[*to - 1] == '\n') --*to;
 }
 
 static void read_source(struct source_list *list, const char *root, const char *path)
@@ -163,17 +156,14 @@ void tidy_read_tree(struct source_list *list, const char *root, const char *path
         snprintf(full, sizeof full, "%s/%s", root, below);
         struct stat status;
         if (name[0] != '.' && stat(full, &status) == 0 && strcmp(below, "tests/tidy") != 0) {
-            if (S_ISDIR(status.st_mode)) {
+            if (S_ISDIR(status.st_mode))
                 tidy_read_tree(list, root, below);
-            } else if (tidy_ends_with(name, ".c") || tidy_ends_with(name, ".h")) {
+            else if (tidy_ends_with(name, ".c") || tidy_ends_with(name, ".h"))
                 read_source(list, root, below);
-            }
         }
         free(entries[i]);
     }
-    if (count >= 0) {
-        free(entries);
-    }
+    if (count >= 0) free(entries);
 }
 
 bool tidy_line_says(const struct source *s, size_t line, const char *phrase)
@@ -194,24 +184,14 @@ bool tidy_is_word_char(char c)
 bool tidy_next_word(const struct source *s, const char *text, size_t *offset, struct word *w)
 {
     size_t i = *offset;
-    while (i < s->size && !tidy_is_word_char(text[i])) {
-        i++;
-    }
-    if (i >= s->size) {
-        return false;
-    }
+    while (i < s->size && !tidy_is_word_char(text[i])) i++;
+    if (i >= s->size) return false;
     size_t end = i;
-    while (end < s->size && tidy_is_word_char(text[end])) {
-        end++;
-    }
+    while (end < s->size && tidy_is_word_char(text[end])) end++;
     *w = (struct word){.at = text + i, .offset = i, .length = end - i};
     size_t before = i, after = end;
-    while (before > 0 && isspace((unsigned char)text[before - 1])) {
-        before--;
-    }
-    while (after < s->size && isspace((unsigned char)text[after])) {
-        after++;
-    }
+    while (before > 0 && isspace((unsigned char)text[before - 1])) before--;
+    while (after < s->size && isspace((unsigned char)text[after])) after++;
     w->before = before > 0 ? text[before - 1] : 0;
     w->after = after < s->size ? text[after] : 0;
     w->member = w->before == '.' || (before > 1 && text[before - 2] == '-' && w->before == '>');

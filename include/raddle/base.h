@@ -20,17 +20,17 @@
 /* ---- Errors -------------------------------------------------------------------------------------
  * Calls return 0 or a negative code; the text, with file and place, is in struct rad_error. */
 
-#define RAD_ERROR_LIST(X)                                                                          \
-    X(RAD_EINPUT, -1, "bad input")         /* usage, file content: exit status 2 */                \
-    X(RAD_EIO, -2, "input/output error")   /* exit status 3 */                                     \
-    X(RAD_ENOMEM, -3, "out of memory")     /* exit status 3 */                                     \
-    X(RAD_ELIMIT, -4, "limit exceeded")    /* a bound of the lab, exit status 3 */                 \
-    X(RAD_EINTERRUPTED, -5, "interrupted") /* exit status 130 */                                   \
-    X(RAD_EBUG, -6, "internal error")      /* a bug in raddle, exit status 4 */                    \
-    X(RAD_ETIMEOUT, -7, "the time is up")  /* a call that waits: not before its deadline */        \
-    X(RAD_ECANCELED, -8, "cancelled")      /* a call that waits: the fiber is to end */            \
-    X(RAD_ECLOSED, -9, "closed")           /* a channel, a runtime: it takes and has no more */    \
-    X(RAD_ESTALE, -10, "no such fiber")    /* a handle whose fiber has ended and was given up */   \
+#define RAD_ERROR_LIST(X)                                                                                              \
+    X(RAD_EINPUT, -1, "bad input")                /* usage, file content: exit status 2 */                             \
+    X(RAD_EIO, -2, "input/output error")          /* exit status 3 */                                                  \
+    X(RAD_ENOMEM, -3, "out of memory")            /* exit status 3 */                                                  \
+    X(RAD_ELIMIT, -4, "limit exceeded")           /* a bound of the lab, exit status 3 */                              \
+    X(RAD_EINTERRUPTED, -5, "interrupted")        /* exit status 130 */                                                \
+    X(RAD_EBUG, -6, "internal error")             /* a bug in raddle, exit status 4 */                                 \
+    X(RAD_ETIMEOUT, -7, "the time is up")         /* a call that waits: not before its deadline */                     \
+    X(RAD_ECANCELED, -8, "cancelled")             /* a call that waits: the fiber is to end */                         \
+    X(RAD_ECLOSED, -9, "closed")                  /* a channel, a runtime: it takes and has no more */                 \
+    X(RAD_ESTALE, -10, "no such fiber")           /* a handle whose fiber has ended and was given up */                \
     X(RAD_EPROTOCOL, -11, "against the protocol") /* a party of a talk: raddle/talk.h */
 
 enum {

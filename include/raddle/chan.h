@@ -28,8 +28,7 @@ enum rad_chan_mode {
 
 /* Values of `size` bytes (0: signals without content), `capacity` of them. RAD_EINPUT: modes that drop need room for
  * one, and sizes and capacities are less than 2^31. RAD_ENOMEM. */
-RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t capacity,
-                                         enum rad_chan_mode mode);
+RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_chan_mode mode);
 
 /* No call on it may be running or be made later. Values still in it are dropped. NULL is fine. A later call on it
  * stops the process with a message only as long as its memory was not used again. */
@@ -49,10 +48,8 @@ RAD_API RAD_MUST_USE int rad_recv(rad_chan *chan, void *value, rad_time until);
 /* Several in one go: waits for the first, and then takes as many as can be had without waiting. How many, 1 … count
  * (what was thrown away counts); or as above. Other calls may come between two values of a batch. RAD_EINPUT: a count
  * of 0, or of 2^31 and more. */
-RAD_API RAD_MUST_USE int rad_send_many(rad_chan *chan, const void *values, uint32_t count,
-                                       rad_time until);
-RAD_API RAD_MUST_USE int rad_recv_many(rad_chan *chan, void *values, uint32_t count,
-                                       rad_time until);
+RAD_API RAD_MUST_USE int rad_send_many(rad_chan *chan, const void *values, uint32_t count, rad_time until);
+RAD_API RAD_MUST_USE int rad_recv_many(rad_chan *chan, void *values, uint32_t count, rad_time until);
 
 /* Any number of times; the first one counts. True: this was it. */
 RAD_API bool rad_chan_close(rad_chan *chan, int code);
@@ -68,8 +65,7 @@ RAD_API size_t rad_chan_count(rad_chan *chan);
 /* Starts a fiber that sends a copy of *value, and returns what rad_send does: joining it tells how the send ended,
  * cancelling it takes the offer back unless it was received. `fiber` as in rad_spawn. By a fiber. RAD_ENOMEM,
  * RAD_ELIMIT, RAD_ECLOSED (the runtime is). */
-RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value,
-                                        rad_time until);
+RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until);
 
 /* ---- Tasks in order -------------------------------------------------------------------------------------- */
 
@@ -98,10 +94,8 @@ typedef struct rad_stock rad_stock;
 /* Any of them may be NULL. The fiber or thread that takes, gives back or destroys calls them, with no lock held: they
  * may wait, and several may run at a time, each with another item. */
 typedef struct rad_stock_calls {
-    int (*on_create)(void *context,
-                     void *item); /* memory that is all zero becomes one; 0, or why not */
-    int (*on_reset)(void *context,
-                    void *item); /* it was given back; not 0: it is of no use any more */
+    int (*on_create)(void *context, void *item); /* memory that is all zero becomes one; 0, or why not */
+    int (*on_reset)(void *context, void *item);  /* it was given back; not 0: it is of no use any more */
     void (*on_destroy)(void *context, void *item);
     void *context;
 } rad_stock_calls;
@@ -141,8 +135,8 @@ enum rad_select_kind {
     RAD_ON_SEND = 0,
     RAD_ON_RECV,
     RAD_ON_JOIN,
-    RAD_ON_TIME, /* the time has come */
-    RAD_ON_CANCEL, /* the fiber was cancelled: instead of the answer RAD_ECANCELED. Never, for a thread */
+    RAD_ON_TIME,    /* the time has come */
+    RAD_ON_CANCEL,  /* the fiber was cancelled: instead of the answer RAD_ECANCELED. Never, for a thread */
     RAD_ON_LOCK,    /* a mutex, which the caller then holds */
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
     RAD_ON_GROUP,   /* a wait group whose count is 0 */

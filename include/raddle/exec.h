@@ -58,7 +58,7 @@ enum rad_run {
     RAD_RUN_AGAIN,        /* call run once more, at once, on this worker */
     RAD_RUN_YIELD,        /* later: behind all the work of this worker */
     RAD_RUN_YIELD_GLOBAL, /* later: behind all that waits in the queue everybody shares */
-    RAD_RUN_BLOCKED /* not before somebody wakes it; it may be running elsewhere when run returns */
+    RAD_RUN_BLOCKED       /* not before somebody wakes it; it may be running elsewhere when run returns */
 };
 
 /* The beginning of a task of yours. Set `run` before it is spawned; `next` belongs to the executor.
@@ -74,21 +74,18 @@ struct rad_task {
 
 /* All zero is a good choice. */
 typedef struct rad_exec_options {
-    uint32_t workers; /* threads, at most 256; 0: as many as there are CPUs the process may use */
-    uint32_t
-        steal_tries; /* how many others a worker asks before it looks at the shared queue again; 0: 4 */
-    uint32_t hoard; /* after so many local spawns a sleeping worker is woken for certain; 0: 32 */
-    uint32_t
-        spin_us; /* how long a worker may search before it sleeps, 1 … 50 µs; 0: 50, or none if there
+    uint32_t workers;     /* threads, at most 256; 0: as many as there are CPUs the process may use */
+    uint32_t steal_tries; /* how many others a worker asks before it looks at the shared queue again; 0: 4 */
+    uint32_t hoard;       /* after so many local spawns a sleeping worker is woken for certain; 0: 32 */
+    uint32_t spin_us;     /* how long a worker may search before it sleeps, 1 … 50 µs; 0: 50, or none if there
                            * are more workers than CPUs; RAD_SPIN_NONE: it asks around once */
-    uint64_t seed;       /* of the order in which others are asked */
-    size_t stack_size;   /* of each worker's thread, at least 64 KiB; 0: 8 MiB */
-    size_t scratch_size; /* bytes of scratch memory for each worker; see rad_worker_scratch */
-    bool pin;            /* worker i stays on the i-th CPU the process may use */
-    bool plain_wake; /* wake workers in turn, asleep or not: simple, and slower; stacks of those who
+    uint64_t seed;        /* of the order in which others are asked */
+    size_t stack_size;    /* of each worker's thread, at least 64 KiB; 0: 8 MiB */
+    size_t scratch_size;  /* bytes of scratch memory for each worker; see rad_worker_scratch */
+    bool pin;             /* worker i stays on the i-th CPU the process may use */
+    bool plain_wake;      /* wake workers in turn, asleep or not: simple, and slower; stacks of those who
                           * wait for groups are not bounded then */
-    bool
-        stop_on_failure; /* a task that fails stops everything, instead of letting what there is run */
+    bool stop_on_failure; /* a task that fails stops everything, instead of letting what there is run */
     /* When stopped: gets each task that was taken and will not be run (but no job of a group: its group
      * is told; and a blocked one only when it is woken). Called on threads of the executor or in destroy,
      * perhaps on several at a time. NULL: none. */
@@ -98,8 +95,7 @@ typedef struct rad_exec_options {
 
 /* Starts the workers. `options` may be NULL and is not kept. On failure *exec is NULL: RAD_EINPUT (an option is
  * out of its range), RAD_ENOMEM, RAD_EIO (no thread to be had); nothing is left behind. */
-RAD_API RAD_MUST_USE int rad_exec_create(rad_exec **exec, const rad_exec_options *options,
-                                         rad_error *error);
+RAD_API RAD_MUST_USE int rad_exec_create(rad_exec **exec, const rad_exec_options *options, rad_error *error);
 
 /* Joins, and frees everything. Nobody else may be inside a call on this executor, nor come: a spawn or wake on another
  * thread may still be under way when its task has ended already. NULL is fine. */
@@ -110,8 +106,7 @@ RAD_API void rad_exec_destroy(rad_exec *exec);
 RAD_API RAD_MUST_USE bool rad_exec_spawn(rad_exec *exec, rad_task *task);
 
 /* The same for `count` tasks, all or nothing. Wakes no more workers than there are tasks. */
-RAD_API RAD_MUST_USE bool rad_exec_spawn_batch(rad_exec *exec, rad_task *const *tasks,
-                                               uint32_t count);
+RAD_API RAD_MUST_USE bool rad_exec_spawn_batch(rad_exec *exec, rad_task *const *tasks, uint32_t count);
 
 /* The same for a task that only worker `index` may run. */
 RAD_API RAD_MUST_USE bool rad_exec_spawn_on(rad_exec *exec, uint32_t index, rad_task *task);
@@ -137,11 +132,10 @@ RAD_API uint32_t rad_exec_workers(const rad_exec *exec);
  * job ended on another worker spawns a task of its own that ends the wait: it counts as one that ran, ended and was
  * spawned. */
 typedef struct rad_exec_counts {
-    uint64_t ran;     /* calls of run */
-    uint64_t ended;   /* answers DONE and FAILED */
-    uint64_t spawned; /* by rad_worker_spawn … and rad_group_spawn; not by rad_exec_spawn … */
-    uint64_t
-        in_flight; /* tasks taken and not ended; up to 128 too many for each worker that is awake */
+    uint64_t ran;        /* calls of run */
+    uint64_t ended;      /* answers DONE and FAILED */
+    uint64_t spawned;    /* by rad_worker_spawn … and rad_group_spawn; not by rad_exec_spawn … */
+    uint64_t in_flight;  /* tasks taken and not ended; up to 128 too many for each worker that is awake */
     uint64_t from_local; /* where tasks were found: spawned or woken by the worker itself */
     uint64_t from_later, from_inbox, from_shared, stolen;
     uint64_t missed; /* attempts to steal that found nothing */
@@ -209,12 +203,12 @@ typedef struct rad_group {
     rad_task finish;
 } rad_group;
 
-#define RAD_GROUP_INIT(worker)                                                                     \
-    {                                                                                              \
-        (worker), 0, 0, 0, false, false,                                                           \
-        {                                                                                          \
-            NULL, NULL                                                                             \
-        }                                                                                          \
+#define RAD_GROUP_INIT(worker)                                                                                         \
+    {                                                                                                                  \
+        (worker), 0, 0, 0, false, false,                                                                               \
+        {                                                                                                              \
+            NULL, NULL                                                                                                 \
+        }                                                                                                              \
     }
 
 /* The beginning of a job of yours; nothing in it has to be set. */

@@ -50,8 +50,7 @@ typedef uint64_t rad_time; /* nanoseconds of a clock that never goes back */
 #define RAD_FOREVER UINT64_MAX
 
 RAD_API rad_time rad_now(void);
-RAD_API rad_time
-rad_after(uint64_t ns); /* rad_now() + ns, or RAD_FOREVER if that is too far away */
+RAD_API rad_time rad_after(uint64_t ns); /* rad_now() + ns, or RAD_FOREVER if that is too far away */
 
 /* ---- Running ---------------------------------------------------------------------------------------- */
 
@@ -62,47 +61,40 @@ typedef int (*rad_fn)(void *arg);
 
 /* All zero is a good choice. */
 typedef struct rad_options {
-    uint32_t workers;  /* threads, at most 256; 0: as many as there are CPUs the process may use */
-    size_t stack_size; /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
-    uint32_t fibers; /* at most N at a time, up to 2^24; 0: as many as there is memory for. One that
+    uint32_t workers;       /* threads, at most 256; 0: as many as there are CPUs the process may use */
+    size_t stack_size;      /* of each fiber, 16 KiB … 1 GiB, paid for as it is used; 0: 128 KiB */
+    uint32_t fibers;        /* at most N at a time, up to 2^24; 0: as many as there is memory for. One that
                       * has ended counts until its handle is released */
-    bool spawn_waits; /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
-    uint32_t
-        extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are
+    bool spawn_waits;       /* at that limit a fiber that spawns waits; otherwise it gets RAD_ELIMIT */
+    uint32_t extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are
                         * blocked in system calls or compute for long; 0: up to 128; RAD_NONE: none. They end when
                         * they have had nothing to do for a while. There are never more than 256 workers in all */
-    uint32_t
-        slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
+    uint32_t slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
                    * serves several timers; 0: 50; RAD_NONE: none */
     uint32_t blocking_threads; /* most threads for rad_blocking; 0: 256 */
-    uint32_t
-        stall_ms; /* a fiber that keeps a worker for longer is named on standard error, once; 0: never */
-    bool
-        no_deadlock_report; /* when no fiber can ever run again, wait for ever, instead of a report and exit status 124
+    uint32_t stall_ms;         /* a fiber that keeps a worker for longer is named on standard error, once; 0: never */
+    bool no_deadlock_report; /* when no fiber can ever run again, wait for ever, instead of a report and exit status 124
                              * (of rad_main: a runtime of rad_runtime_create may always get fibers from outside) */
-    int backtrace_signal; /* for backtraces of fibers that run, in stall reports and dumps; 0: SIGURG;
+    int backtrace_signal;    /* for backtraces of fibers that run, in stall reports and dumps; 0: SIGURG;
                            * RAD_SIGNAL_NONE: none. If the program has a handler for it, its handler stays and
                            * there are no such backtraces. See docs/fibers.md, "Debugging" */
-    bool pin;             /* worker i stays on the i-th CPU the process may use, going round */
-    uint64_t seed;        /* of the order in which workers help one another */
+    bool pin;                /* worker i stays on the i-th CPU the process may use, going round */
+    uint64_t seed;           /* of the order in which workers help one another */
 } rad_options;
 
 /* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
  * ended. Fibers that are left when main has returned are waited for. `options` may be NULL. When the runtime cannot be
  * started: RAD_EINPUT, RAD_ENOMEM, RAD_EIO, and *error (which may be NULL) says why. Not by a fiber. */
-RAD_API RAD_MUST_USE int rad_main(const rad_options *options, rad_fn main, void *arg,
-                                  rad_error *error);
+RAD_API RAD_MUST_USE int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error);
 
 /* The same in pieces, for programs whose threads do other work meanwhile. Same errors. */
 typedef struct rad_runtime rad_runtime;
 typedef struct rad_fiber rad_fiber;
-RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options,
-                                            rad_error *error);
+RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options, rad_error *error);
 
 /* As rad_spawn, by anybody. Never waits: at the limit it is RAD_ELIMIT. RAD_ECLOSED: it is being shut down, or
  * destroyed. */
-RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg),
-                                           void *arg);
+RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
 
 /* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
  * wait. Anybody, any number of times. */
@@ -144,9 +136,8 @@ enum { RAD_GIFT_SIZE = 48 };
 
 /* What a fiber leaves behind. */
 typedef struct rad_gift {
-    unsigned char bytes[RAD_GIFT_SIZE]
-        __attribute__((aligned(16))); /* what it gave; the rest is zero */
-    int code;                         /* what its function answered */
+    unsigned char bytes[RAD_GIFT_SIZE] __attribute__((aligned(16))); /* what it gave; the rest is zero */
+    int code;                                                        /* what its function answered */
 } rad_gift;
 
 /* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may

@@ -35,8 +35,8 @@ typedef struct rad_flow rad_flow;
 /* The flow of that name, NULL: the last one of the file. RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
 RAD_API int rad_flow_read(rad_flow **f, const char *path, const char *name, rad_error *error);
 /* From memory; `path` stands in messages. */
-RAD_API int rad_flow_parse(rad_flow **f, const char *path, const char *text, size_t size,
-                           const char *name, rad_error *error);
+RAD_API int rad_flow_parse(rad_flow **f, const char *path, const char *text, size_t size, const char *name,
+                           rad_error *error);
 RAD_API void rad_flow_free(rad_flow *f); /* may be NULL */
 RAD_API const char *rad_flow_name(const rad_flow *f);
 
@@ -50,15 +50,14 @@ RAD_API uint32_t rad_flow_call_attempt(const rad_flow_call *call); /* from 1 */
 /* A variable the task reads, as text; NULL: it reads none of that name. */
 RAD_API const char *rad_flow_call_value(const rad_flow_call *call, const char *name);
 /* What is written when the function succeeds. RAD_EINPUT: the task does not write that, or the text does not fit. */
-RAD_API int rad_flow_call_set(rad_flow_call *call, const char *name, const char *text,
-                              rad_error *error);
+RAD_API int rad_flow_call_set(rad_flow_call *call, const char *name, const char *text, rad_error *error);
 
 /* 0: done. Anything else: failed, and error->text may say why. */
 typedef int rad_flow_function(void *context, rad_flow_call *call, rad_error *error);
 
 /* For `call "name"`. It is called on the thread that runs the case. RAD_EINPUT: there is one of that name. */
-RAD_API int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function,
-                              void *context, rad_error *error);
+RAD_API int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function, void *context,
+                              rad_error *error);
 
 /* ---- Running -------------------------------------------------------------------------------------------- */
 
@@ -83,8 +82,8 @@ enum rad_flow_news {
 typedef struct rad_flow_progress {
     enum rad_flow_news news;
     const char *task, *key; /* or "" */
-    const char *instance; /* which one of `many`: its `as`, or its number; outermost first; or "" */
-    const char *text;     /* or "" */
+    const char *instance;   /* which one of `many`: its `as`, or its number; outermost first; or "" */
+    const char *text;       /* or "" */
     uint32_t attempt;
     uint64_t took_ns;                 /* of a command that ended */
     uint64_t steps;                   /* so far */
@@ -102,18 +101,16 @@ typedef struct rad_flow_settle {
 } rad_flow_settle;
 
 typedef struct rad_flow_options {
-    const char *policy;  /* of run; NULL: "first" */
-    uint64_t seed;       /* of run */
-    const char *case_id; /* of run; 63 characters at most; NULL: one is drawn */
-    const rad_flow_setting
-        *settings; /* of run: data that begin with other values than in the file */
+    const char *policy;               /* of run; NULL: "first" */
+    uint64_t seed;                    /* of run */
+    const char *case_id;              /* of run; 63 characters at most; NULL: one is drawn */
+    const rad_flow_setting *settings; /* of run: data that begin with other values than in the file */
     uint32_t setting_count;
     const rad_flow_settle *settles; /* of resume */
     uint32_t settle_count;
-    uint32_t jobs; /* commands at a time; 0: as many as there are processors */
-    bool unsynced; /* nothing is synced: fast, safe from kill, not from a power failure */
-    volatile int
-        *stop; /* when it becomes nonzero: leave what runs to itself, and end. May be NULL */
+    uint32_t jobs;      /* commands at a time; 0: as many as there are processors */
+    bool unsynced;      /* nothing is synced: fast, safe from kill, not from a power failure */
+    volatile int *stop; /* when it becomes nonzero: leave what runs to itself, and end. May be NULL */
     void (*watch)(void *context, const rad_flow_progress *progress); /* may be NULL */
     void *context;
 } rad_flow_options;
@@ -141,14 +138,14 @@ typedef struct rad_flow_result {
 /* Begins a case in a folder that is made if it is not there. RAD_EINPUT: there is a case in it, it belongs to somebody
  * else or others may write to it, a link is in the place of a file. RAD_EIO: what was written so far is whole; resume
  * goes on when the reason is gone. Also when somebody deletes or replaces the journal: nothing more is begun then. */
-RAD_API int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
-                         rad_flow_result *result, rad_error *error);
+RAD_API int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result,
+                         rad_error *error);
 
 /* Goes on. f may be NULL: the flow as it is in the folder (without registered functions). RAD_EINPUT: no case, one that
  * another runner works on, a journal that is damaged or of another version, a flow that is not the one it was begun
  * with. */
-RAD_API int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
-                            rad_flow_result *result, rad_error *error);
+RAD_API int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result,
+                            rad_error *error);
 
 /* What differs between the flow a case was begun with and this one, line by line; "" when nothing does. rad_free it. */
 RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_error *error);
@@ -159,8 +156,7 @@ RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text,
 RAD_API int rad_flow_send(const char *folder, const char *name, const char *text, rad_error *error);
 
 enum rad_flow_part { RAD_FLOW_PART_CASE = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_TASK };
-RAD_API int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name,
-                            rad_error *error);
+RAD_API int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name, rad_error *error);
 
 enum rad_flow_task_state {
     RAD_FLOW_TASK_IS_QUEUED = 0,
@@ -184,9 +180,9 @@ typedef struct rad_flow_status {
     bool has_ended;
     enum rad_flow_end end; /* when it has */
     const char *text;      /* why it failed; what it waits for */
-    int runner;       /* process that works on it; 0: none; -1: one whose number is not known */
-    bool torn;        /* the last record is not whole (a runner may be writing it right now) */
-    uint32_t signals; /* sent, and not taken */
+    int runner;            /* process that works on it; 0: none; -1: one whose number is not known */
+    bool torn;             /* the last record is not whole (a runner may be writing it right now) */
+    uint32_t signals;      /* sent, and not taken */
     uint32_t timers;
     uint64_t next_timer_ns; /* time of day; 0: none */
     const rad_flow_task_status *tasks;
@@ -202,8 +198,7 @@ RAD_API void rad_flow_status_free(rad_flow_status *s);
 
 /* What commands printed, and their errors: of a task, a key, or (NULL) all, oldest first; '?' for bytes that are 0.
  * RAD_EINPUT: no case, or no such task or key. rad_free the text. */
-RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text,
-                          rad_error *error);
+RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_error *error);
 
 /* ---- Cases in memory: the caller is the world ------------------------------------------------------------ */
 
@@ -212,8 +207,7 @@ RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **te
 typedef struct rad_flow_instance rad_flow_instance;
 
 /* Of the options: policy, seed, settings. The flow must outlive it. */
-RAD_API int rad_flow_open(rad_flow_instance **i, const rad_flow *f, const rad_flow_options *o,
-                          rad_error *error);
+RAD_API int rad_flow_open(rad_flow_instance **i, const rad_flow *f, const rad_flow_options *o, rad_error *error);
 RAD_API void rad_flow_close(rad_flow_instance *i); /* may be NULL */
 
 enum rad_flow_now {
@@ -252,25 +246,21 @@ typedef struct rad_flow_wish {
 /* False: there are no more. Values can be asked for until the next rad_flow_go. */
 RAD_API bool rad_flow_next_wish(rad_flow_instance *i, rad_flow_wish *wish);
 /* What a variable is where the task starts; NULL: there is none of that name. rad_free it. */
-RAD_API char *rad_flow_wish_value(const rad_flow_instance *i, const rad_flow_wish *wish,
-                                  const char *name);
+RAD_API char *rad_flow_wish_value(const rad_flow_instance *i, const rad_flow_wish *wish, const char *name);
 
 /* Before the next step. What nobody waits for any more is ignored. RAD_EINPUT: it never was wished for, there is no
  * such name, or a value does not fit. `why` and `text` may be NULL. */
 RAD_API int rad_flow_give_result(rad_flow_instance *i, const char *key, uint32_t attempt, bool ok,
-                                 const rad_flow_setting *writes, uint32_t write_count,
-                                 const char *why, rad_error *error);
-RAD_API int rad_flow_give_timer(rad_flow_instance *i, const char *key, uint32_t attempt,
-                                uint32_t alternative, rad_error *error);
-RAD_API int rad_flow_give_signal(rad_flow_instance *i, const char *name, const char *text,
+                                 const rad_flow_setting *writes, uint32_t write_count, const char *why,
                                  rad_error *error);
-RAD_API int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name,
-                                 rad_error *error);
+RAD_API int rad_flow_give_timer(rad_flow_instance *i, const char *key, uint32_t attempt, uint32_t alternative,
+                                rad_error *error);
+RAD_API int rad_flow_give_signal(rad_flow_instance *i, const char *name, const char *text, rad_error *error);
+RAD_API int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name, rad_error *error);
 
 RAD_API uint64_t rad_flow_instance_steps(const rad_flow_instance *i);
 RAD_API void rad_flow_instance_digest(const rad_flow_instance *i, char digest[33]);
-RAD_API const char *rad_flow_instance_failure(
-    const rad_flow_instance *i); /* "" when there is none */
+RAD_API const char *rad_flow_instance_failure(const rad_flow_instance *i); /* "" when there is none */
 /* Of the flow as it ended, or of its first token now. rad_free it. */
 RAD_API char *rad_flow_instance_value(const rad_flow_instance *i, const char *name);
 
@@ -301,8 +291,7 @@ typedef struct rad_flow_replayed {
 } rad_flow_replayed;
 
 /* Every step again from the journal; nothing is run or written. `steps` (may be NULL): a line for each; rad_free it. */
-RAD_API int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps,
-                            rad_error *error);
+RAD_API int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, rad_error *error);
 
 /* What was recorded of a case, on another text of its flow: can that do it, too? Steps are known by stable names: the
  * path of the token, and what it does there (a task by its name), not by line. */
@@ -311,19 +300,18 @@ typedef struct rad_flow_replayed_on {
     const char *state;      /* of the case on that flow: "done", "waiting", … */
     uint64_t steps, inputs; /* that both have */
     /* When it does not fit: */
-    uint64_t record;    /* the next one of the journal; 0: it is behind the last */
-    const char *step;   /* what was recorded: "0/3.1#2 do compile (line 7)" */
-    const char *reason; /* what is different, if there is more to say than the sets do */
-    const char *const *recorded, *const
-                                     *offered; /* what could go on there: then, and on that flow */
+    uint64_t record;                              /* the next one of the journal; 0: it is behind the last */
+    const char *step;                             /* what was recorded: "0/3.1#2 do compile (line 7)" */
+    const char *reason;                           /* what is different, if there is more to say than the sets do */
+    const char *const *recorded, *const *offered; /* what could go on there: then, and on that flow */
     uint32_t recorded_count, offered_count;
     void *inside;
 } rad_flow_replayed_on;
 
 /* `name`: of several flows in the file, NULL: that of the case's name. Nothing is run or written. RAD_EINPUT: no case,
  * a damaged journal, a bad file. rad_flow_replayed_on_free the result, also after an error. */
-RAD_API int rad_flow_replay_on(const char *folder, const char *path, const char *name,
-                               rad_flow_replayed_on *out, rad_error *error);
+RAD_API int rad_flow_replay_on(const char *folder, const char *path, const char *name, rad_flow_replayed_on *out,
+                               rad_error *error);
 RAD_API void rad_flow_replayed_on_free(rad_flow_replayed_on *r);
 
 /* Whole, or not at all. */

@@ -22,7 +22,7 @@ enum rad_flow_property {
     RAD_FLOW_PROPER_END,      /* no task runs any more when the case completes */
     RAD_FLOW_NO_LIVELOCK,     /* it cannot go round for ever without a way to an end */
     RAD_FLOW_CAN_END,         /* whatever has happened, some end can be reached */
-    RAD_FLOW_CONFLUENT, /* with the same outcomes every order ends in the same state and data */
+    RAD_FLOW_CONFLUENT,       /* with the same outcomes every order ends in the same state and data */
     RAD_FLOW_PROPERTIES
 };
 
@@ -54,7 +54,7 @@ typedef struct rad_flow_validation {
     rad_flow_verdict verdicts[RAD_FLOW_PROPERTIES];
     bool exhausted;         /* every state was visited, confluence aside */
     uint64_t states, steps; /* visited; made on the way, confluence included */
-    uint64_t saved; /* states in which one step was enough, because the order did not matter */
+    uint64_t saved;         /* states in which one step was enough, because the order did not matter */
     rad_flow_dead *dead;
     uint32_t dead_count;
     char **assumptions; /* sentences */
@@ -79,15 +79,14 @@ typedef struct rad_flow_validate_options {
 RAD_API const char *rad_flow_property_name(enum rad_flow_property property);
 
 /* Of a target of machine `flow` (rad_target_flow). `o` may be NULL. rad_flow_validation_free the result. */
-RAD_API int rad_flow_validate(const rad_target *t, const rad_flow_validate_options *o,
-                              rad_flow_validation **out, rad_error *error);
+RAD_API int rad_flow_validate(const rad_target *t, const rad_flow_validate_options *o, rad_flow_validation **out,
+                              rad_error *error);
 RAD_API void rad_flow_validation_free(rad_flow_validation *v); /* may be NULL */
 
 /* The run of a verdict as an artifact that `raddle replay` executes; `other`: that of policy first. NULL, and 0, when
  * there is no run to show. rad_artifact_free it. */
-RAD_API int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v,
-                                    enum rad_flow_property property, bool other, rad_artifact **a,
-                                    rad_error *error);
+RAD_API int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v, enum rad_flow_property property,
+                                    bool other, rad_artifact **a, rad_error *error);
 
 #ifdef __cplusplus
 }

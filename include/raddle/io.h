@@ -54,8 +54,7 @@ struct sockaddr;
 enum {
     RAD_READABLE = 1, /* a read would not block: there are bytes, or it is the end, or an error */
     RAD_WRITABLE = 2, /* a write would not: there is room, or an error */
-    RAD_HUNG_UP =
-        4 /* the other side is gone, or there is an error; told beside these, never asked for */
+    RAD_HUNG_UP = 4   /* the other side is gone, or there is an error; told beside these, never asked for */
 };
 
 /* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
@@ -90,13 +89,11 @@ RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, ra
 
 /* The next connection: its descriptor, which neither blocks nor survives exec. `address` and `length` (of type
  * socklen_t) as in accept(2), or NULL. */
-RAD_API RAD_MUST_USE int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length,
-                                        rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length, rad_time until);
 
 /* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. While the queue of a local
  * socket (AF_UNIX) is full it tries again every few milliseconds. */
-RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length,
-                                         rad_time until);
+RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length, rad_time until);
 
 /* ---- Calls that block ----------------------------------------------------------------------------- */
 

@@ -51,8 +51,7 @@ RAD_API extern const rad_machine *const rad_lab_machines[];
 typedef struct rad_lab_program {
     char path[1024];    /* as it was typed; "": none, the machine ships with raddle */
     char build_id[132]; /* GNU build id, or "file:" and a digest of the file; "": not known */
-    char
-        library[132]; /* the same of the lab's library under a program without machines; "": none */
+    char library[132];  /* the same of the lab's library under a program without machines; "": none */
 } rad_lab_program;
 
 RAD_API const rad_lab_program *rad_lab_program_own(void); /* NULL: this process has none */
@@ -79,8 +78,7 @@ RAD_API int rad_target_read(rad_target *t, const char *path, rad_error *error);
 
 /* The case of machine `session` that a protocol file is about (docs/session.md), of a protocol or, NULL,
  * of the last one: rad_target_free it. */
-RAD_API int rad_target_protocol(rad_target *t, const char *path, const char *protocol,
-                                rad_error *error);
+RAD_API int rad_target_protocol(rad_target *t, const char *path, const char *protocol, rad_error *error);
 
 /* A load scenario (TOML) as a target of the machine `load-scenario`. */
 RAD_API int rad_target_scenario(rad_target *t, const char *path, rad_error *error);
@@ -147,8 +145,7 @@ typedef struct rad_run_request {
     char **divergence;
 } rad_run_request;
 
-RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v,
-                        rad_error *error);
+RAD_API int rad_lab_run(const rad_target *t, const rad_run_request *r, rad_verdict *v, rad_error *error);
 
 /* Replays a log strictly: any other set of enabled actions is a divergence. On success *t is what was
  * run; rad_target_free it. */
@@ -184,11 +181,10 @@ typedef struct rad_log_member {
 typedef struct rad_log_decision {
     uint64_t sequence; /* 0, 1, … */
     enum rad_pick_kind kind;
-    uint32_t site;   /* or RAD_NONE */
-    uint32_t count;  /* how many could be chosen; 2 or more */
-    uint32_t chosen; /* index below count: of the set, or the value of a choice inside a step */
-    const rad_log_member
-        *set; /* RAD_PICK_ACTION: what was enabled, in canonical order; otherwise NULL */
+    uint32_t site;             /* or RAD_NONE */
+    uint32_t count;            /* how many could be chosen; 2 or more */
+    uint32_t chosen;           /* index below count: of the set, or the value of a choice inside a step */
+    const rad_log_member *set; /* RAD_PICK_ACTION: what was enabled, in canonical order; otherwise NULL */
 } rad_log_decision;
 
 /* Walks through the decisions in their order. Next: 1 and a decision, whose set is valid until the next call; 0 after
@@ -228,8 +224,7 @@ typedef struct rad_replay {
 } rad_replay;
 
 /* `other` replays the choices on another target (the fixed version); NULL: its own. */
-RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
-                           rad_error *error);
+RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out, rad_error *error);
 
 /* ---- Replay on changed code (docs/realign.md) -------------------------------------------------------- */
 
@@ -237,10 +232,10 @@ RAD_API int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_r
 enum rad_realigned {
     RAD_REALIGNED_FAILS = 0, /* still: with the identity of the file */
     RAD_REALIGNED_OTHER,     /* it fails, in another way, or although a pass was recorded */
-    RAD_REALIGNED_GONE, /* every recorded choice was made, or cannot be made any more: no failure */
-    RAD_REALIGNED_PASSES,   /* the same of a file that expects no failure */
-    RAD_REALIGNED_DIVERGED, /* no failure, but recorded choices were not met: not known */
-    RAD_REALIGNED_CUT       /* not finished after max_steps steps: not known */
+    RAD_REALIGNED_GONE,      /* every recorded choice was made, or cannot be made any more: no failure */
+    RAD_REALIGNED_PASSES,    /* the same of a file that expects no failure */
+    RAD_REALIGNED_DIVERGED,  /* no failure, but recorded choices were not met: not known */
+    RAD_REALIGNED_CUT        /* not finished after max_steps steps: not known */
 };
 
 RAD_API const char *rad_realigned_text(enum rad_realigned answer); /* "still fails", … */
@@ -249,7 +244,7 @@ typedef struct rad_realignment {
     enum rad_realigned answer;
     rad_verdict actual; /* of the run made now */
     bool as_recorded;   /* nothing differs */
-    bool by_list; /* the run made now followed the plain list of choices: only that still fails */
+    bool by_list;       /* the run made now followed the plain list of choices: only that still fails */
     /* Recorded steps; how many of them were found (late: after the recording's next ones), how many are missing; steps
      * of the run made now that were not recorded; recorded sites that have another name. */
     uint64_t recorded, found, late, missing, added, renamed;
@@ -257,7 +252,7 @@ typedef struct rad_realignment {
     uint64_t divergences;
     uint64_t diverged_at; /* step of the run made now, of the first of them */
     char because[480];
-    bool again; /* after the first one it was in step with the recording again */
+    bool again;                        /* after the first one it was in step with the recording again */
     uint64_t again_at, again_recorded; /* step of the run made now, and of the recording */
     char again_as[480];                /* "producer 1 at 'put'" */
     rad_artifact *artifact;            /* the run made now */
@@ -266,8 +261,7 @@ typedef struct rad_realignment {
 /* Replays by the recorded actors and sites instead of the plain list of choices. `other` as in rad_lab_replay. An
  * artifact without a path (of an earlier version) is realigned if its own machine still behaves as recorded; otherwise
  * this is RAD_EINPUT. */
-RAD_API int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignment *out,
-                            rad_error *error);
+RAD_API int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignment *out, rad_error *error);
 RAD_API void rad_realignment_free(rad_realignment *r);
 
 /* The artifact of a bug that is gone: expects what now happens. Refuses when the run still fails. */
@@ -287,8 +281,7 @@ typedef struct rad_progress {
 typedef struct rad_explore_options {
     const char *strategy; /* NULL = "auto" */
     uint64_t runs;        /* 0 = RAD_RUNS_PRESET */
-    uint64_t
-        steps; /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_PRESET */
+    uint64_t steps;       /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_PRESET */
     /* At most; when that stops the search, `out_of_time` is set, and the result depends on the computer's speed.
      * 0 = RAD_SECONDS_PRESET if `runs` is 0, no limit otherwise. */
     double seconds;
@@ -302,8 +295,7 @@ typedef struct rad_explore_options {
     const char *const *suppressed;
     /* CPU time one step may take, 0 = 10; a step that sleeps may take six times that by the clock. */
     double hang_seconds;
-    void (*progress)(void *context,
-                     const rad_progress *p); /* several times a second; may be NULL */
+    void (*progress)(void *context, const rad_progress *p); /* several times a second; may be NULL */
     /* Called as soon as a failure of a new identity is found, lowest run first; may be NULL. */
     void (*found)(void *context, const rad_artifact *a);
     void *context;
@@ -341,9 +333,8 @@ typedef struct rad_outside {
 
 typedef struct rad_exploration {
     uint64_t runs, steps, failures;
-    uint64_t cut; /* runs that were not finished at the step limit */
-    uint64_t
-        held; /* runs in which an actor that yields or spins was held back: docs/write-a-machine.md */
+    uint64_t cut;              /* runs that were not finished at the step limit */
+    uint64_t held;             /* runs in which an actor that yields or spins was held back: docs/write-a-machine.md */
     uint64_t classes;          /* distinct trace classes seen */
     bool classes_capped;       /* more than the counter holds */
     uint64_t races_suppressed; /* how often a race did not count */
@@ -356,8 +347,7 @@ typedef struct rad_exploration {
     uint64_t in_process, audits;
     char apart[100];
     uint64_t evaluations[RAD_ORACLES_MAX];
-    bool
-        complete; /* some phase tried every schedule there is (held > 0: every fair one), each to its end */
+    bool complete; /* some phase tried every schedule there is (held > 0: every fair one), each to its end */
     bool interrupted, out_of_time, out_of_steps; /* why it stopped before its runs were used up */
     uint32_t killed; /* workers that another process killed (SIGKILL); their runs were repeated */
     double elapsed;
@@ -373,8 +363,7 @@ typedef struct rad_exploration {
     bool waited; /* … a thread that waited for a condition */
 } rad_exploration;
 
-RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
-                            rad_error *error);
+RAD_API int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out, rad_error *error);
 RAD_API void rad_exploration_free(rad_exploration *e);
 
 /* The patterns of a file, for rad_explore_options.suppressed: lines "race:FUNCTION" or "race:FILE", with * for
@@ -385,8 +374,7 @@ RAD_API void rad_suppressions_free(const char *const *list); /* may be NULL */
 /* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
  * many runs were cut, and what the machine and fairness leave out. */
 enum { RAD_STATEMENT_MAX = 600 };
-RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e,
-                                  char text[RAD_STATEMENT_MAX]);
+RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX]);
 
 /* What no verdict on this case covers (rad_machine.limits); NULL: nothing is left out. */
 RAD_API const char *rad_target_limits(const rad_target *t);
@@ -418,8 +406,8 @@ typedef struct rad_shrink_options {
     uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
     uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
     uint64_t steps;        /* steps each of the two may use; 0 = RAD_STEPS_PRESET */
-    double seconds;      /* each of the two may take; 0 = RAD_SHRINK_SECONDS; negative: no limit */
-    double hang_seconds; /* as in rad_explore_options */
+    double seconds;        /* each of the two may take; 0 = RAD_SHRINK_SECONDS; negative: no limit */
+    double hang_seconds;   /* as in rad_explore_options */
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
     void *context;
     volatile const int *interrupted;
@@ -433,12 +421,11 @@ typedef struct rad_shrink_report {
     uint64_t checks, steps;  /* used by the reducers */
     enum rad_budget stopped; /* the reducers: NONE: nothing gets smaller any more */
     enum rad_certificate certificate;
-    uint64_t certified_runs; /* made for it: those of every bound from 0 to one preemption fewer */
-    uint64_t certified_cut; /* those that were not finished at the step limit: they prove nothing */
-    uint64_t
-        certified_held; /* those in which an actor was held back: only fair schedules were tried */
+    uint64_t certified_runs;           /* made for it: those of every bound from 0 to one preemption fewer */
+    uint64_t certified_cut;            /* those that were not finished at the step limit: they prove nothing */
+    uint64_t certified_held;           /* those in which an actor was held back: only fair schedules were tried */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
-    rad_artifact *second; /* another bug met on the way that fails on the original case, or NULL */
+    rad_artifact *second;              /* another bug met on the way that fails on the original case, or NULL */
 } rad_shrink_report;
 
 /* *out is a new artifact with the same failure identity, at most as large by rad_measure. `o` may be NULL:
@@ -457,8 +444,7 @@ enum rad_switch {
 /* A place in the code of a program under test. */
 typedef struct rad_source_place {
     char function[48]; /* "": not known */
-    char file
-        [240]; /* as the compiler was given it; "": the program has no debug information there */
+    char file[240];    /* as the compiler was given it; "": the program has no debug information there */
     uint32_t line;
     char source[128]; /* the line itself; "": the file is not there */
     bool own;         /* the program's own code: not in a library, or in a header of one */
@@ -483,22 +469,18 @@ typedef struct rad_line {
     bool has_value; /* the step said one */
     uint64_t value;
     enum rad_switch turn;
-    bool
-        decisive; /* this switch matters: the shrunk list chooses something other than the baseline */
-    bool hidden;   /* not in the causal past of the failure */
-    char note[96]; /* choices made inside the step, notes of the machine; "" */
-    char
-        words[128]; /* the step in the machine's own words; "": to be put together from the above */
-    const rad_source_place
-        *at; /* of a program under test: the call that it makes; NULL: not known */
+    bool decisive;              /* this switch matters: the shrunk list chooses something other than the baseline */
+    bool hidden;                /* not in the causal past of the failure */
+    char note[96];              /* choices made inside the step, notes of the machine; "" */
+    char words[128];            /* the step in the machine's own words; "": to be put together from the above */
+    const rad_source_place *at; /* of a program under test: the call that it makes; NULL: not known */
 } rad_line;
 
 typedef struct rad_wait_edge {
     uint32_t actor;
     char object[48];
-    char holder[48]; /* "-" when nobody has it */
-    const rad_source_place
-        *made; /* of a program under test: the call that made the object; NULL: not known */
+    char holder[48];              /* "-" when nobody has it */
+    const rad_source_place *made; /* of a program under test: the call that made the object; NULL: not known */
 } rad_wait_edge;
 
 typedef struct rad_story {
@@ -508,7 +490,7 @@ typedef struct rad_story {
     rad_line *lines;
     uint32_t wait_count;
     rad_wait_edge *waits; /* at the end */
-    char *state; /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
+    char *state;          /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     /* What a program under test printed, the first 4,095 bytes. NULL: nothing, or it is no program. */
     char *output;
     /* Of such a program that failed: where its fibers are, those that failed first. */
@@ -549,8 +531,7 @@ RAD_API rad_exec_bounds rad_exec_bounds_stress(void); /* 8 workers, 16 tasks, pr
 
 /* A case made from a seed: arbitrary programs that end under every schedule (or, with `hang`, never do). The
  * same seed and bounds give the same case. RAD_EINPUT names the bound that is out of range. */
-RAD_API int rad_exec_generate(uint64_t seed, const rad_exec_bounds *b, rad_target *t,
-                              rad_error *error);
+RAD_API int rad_exec_generate(uint64_t seed, const rad_exec_bounds *b, rad_target *t, rad_error *error);
 
 /* The fixed list of the exhaustive tier. */
 enum { RAD_EXEC_LISTED = 520 };

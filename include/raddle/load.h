@@ -35,8 +35,7 @@ typedef struct rad_load_scenario rad_load_scenario;
 /* RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
 RAD_API int rad_load_read(rad_load_scenario **s, const char *path, rad_error *error);
 /* From memory; `name` stands in messages, and files the scenario names are looked up beside it. */
-RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size,
-                           rad_error *error);
+RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size, rad_error *error);
 RAD_API void rad_load_free(rad_load_scenario *s);
 /* Whether everything it asks of the environment is there. RAD_EINPUT: what is not. */
 RAD_API int rad_load_check(const rad_load_scenario *s, rad_error *error);
@@ -51,7 +50,7 @@ RAD_API char *rad_load_toml_json(const char *name, const char *text, size_t size
 /* ---- Runs ------------------------------------------------------------------------------------------------- */
 
 enum rad_load_engine {
-    RAD_LOAD_AUTO, /* simulated if the scenario has one and no target is given, else the best of the others */
+    RAD_LOAD_AUTO,      /* simulated if the scenario has one and no target is given, else the best of the others */
     RAD_LOAD_SIMULATED, /* the scenario's own target */
     RAD_LOAD_EPOLL,
     RAD_LOAD_URING
@@ -77,8 +76,7 @@ typedef struct rad_load_options {
     enum rad_load_engine engine;
     uint32_t shards;    /* schedulers side by side, each with its share of the users; 0: 1 */
     volatile int *stop; /* when it becomes nonzero: finish the tick, flush, end. May be NULL */
-    void (*watch)(void *context,
-                  const rad_load_progress *progress); /* about ten times a second; may be NULL */
+    void (*watch)(void *context, const rad_load_progress *progress); /* about ten times a second; may be NULL */
     void *context;
 } rad_load_options;
 
@@ -87,8 +85,7 @@ RAD_API rad_load_options rad_load_preset(void);
 typedef struct rad_load_result rad_load_result;
 
 /* RAD_EIO, RAD_ENOMEM: it could not be run to its end; *r has what there is, unless it is NULL. */
-RAD_API int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o,
-                         rad_error *error);
+RAD_API int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o, rad_error *error);
 RAD_API void rad_load_result_free(rad_load_result *r);
 
 enum rad_load_end {
@@ -133,8 +130,8 @@ typedef struct rad_load_verdict {
 
 /* Replays a log. 0 also when it differs, or was cut off. `output` (may be NULL): the log is written anew; one that was
  * cut off only if `partial` is set, and then without an end, too, unless only that was missing. *r may be NULL. */
-RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
-                            const char *output, bool partial, rad_error *error);
+RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path, const char *output,
+                            bool partial, rad_error *error);
 
 /* The same log without what its inputs make of it; replay with an output makes it whole again. */
 RAD_API int rad_load_strip(const char *path, const char *output, rad_error *error);
@@ -144,8 +141,7 @@ RAD_API int rad_load_strip(const char *path, const char *output, rad_error *erro
 typedef struct rad_load_stepper rad_load_stepper;
 
 /* Stands before the first turn of a shard. */
-RAD_API int rad_load_stepper_open(rad_load_stepper **s, const char *path, uint32_t shard,
-                                  rad_error *error);
+RAD_API int rad_load_stepper_open(rad_load_stepper **s, const char *path, uint32_t shard, rad_error *error);
 RAD_API void rad_load_stepper_free(rad_load_stepper *s);
 /* To a turn, from 1 on; 0: before the first. Forward or back; stops at the last one. */
 RAD_API int rad_load_stepper_go(rad_load_stepper *s, uint64_t turn, rad_error *error);
@@ -158,13 +154,11 @@ RAD_API char *rad_load_stepper_state(const rad_load_stepper *s);
 /* ---- Analysis ---------------------------------------------------------------------------------------------- */
 
 /* As an event log of Z6's, version 1; *records (may be NULL): how many. RAD_ELIMIT: more than Z6 reads. */
-RAD_API int rad_load_export_z6(const char *path, const char *output, uint64_t *records,
-                               rad_error *error);
+RAD_API int rad_load_export_z6(const char *path, const char *output, uint64_t *records, rad_error *error);
 
 /* Statistics of the events of a log (also of one of Z6's, without filter): those of requests for which `filter` holds
  * (NULL: all; docs/load-results.md has the expressions). */
-RAD_API int rad_load_analyze(rad_load_result **r, const char *path, const char *filter,
-                             rad_error *error);
+RAD_API int rad_load_analyze(rad_load_result **r, const char *path, const char *filter, rad_error *error);
 
 /* ---- Results ---------------------------------------------------------------------------------------------- */
 
@@ -180,8 +174,7 @@ enum rad_load_form {
 RAD_API char *rad_load_text(const rad_load_result *r, enum rad_load_form form, rad_error *error);
 
 /* The same into a file: whole, or not at all. */
-RAD_API int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path,
-                          rad_error *error);
+RAD_API int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path, rad_error *error);
 
 /* A folder for the results of a run, below `parent` (which is made if it is not there), named after the time it is:
  * events.log is for the run to write, the rest is written at the end. */
@@ -190,9 +183,8 @@ RAD_API int rad_load_folder_open(rad_load_folder **f, const char *parent, rad_er
 RAD_API const char *rad_load_folder_path(const rad_load_folder *f);
 RAD_API const char *rad_load_folder_log(const rad_load_folder *f);
 /* metrics.json, summary.txt, timeseries.csv, config.toml, metadata.json. */
-RAD_API int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result *r,
-                                 const char *scenario_path, const char *command_line, int exit_code,
-                                 rad_error *error);
+RAD_API int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result *r, const char *scenario_path,
+                                 const char *command_line, int exit_code, rad_error *error);
 RAD_API void rad_load_folder_free(rad_load_folder *f);
 
 /* Service time (or response time, if there is any and `response` is set) at a share in parts per million; or
@@ -204,9 +196,8 @@ RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, ui
  * Whitney; one-sided; Holm's correction over all rows), and how far off the medians are; with less, the threshold, if
  * there is one. docs/load-results.md has the rules. */
 typedef struct rad_load_diff_options {
-    double
-        threshold_pct; /* how much worse counts; negative: 5 when it is tested, else nothing does */
-    double level_pct;  /* how often sides that are alike may be told apart; preset: 1 */
+    double threshold_pct; /* how much worse counts; negative: 5 when it is tested, else nothing does */
+    double level_pct;     /* how often sides that are alike may be told apart; preset: 1 */
     bool json;
 } rad_load_diff_options;
 
@@ -222,8 +213,7 @@ RAD_API rad_load_diff_options rad_load_diff_preset(void);
  * same run twice on a side). */
 RAD_API char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count,
                             const rad_load_result *const *after, uint32_t after_count,
-                            const rad_load_diff_options *options, rad_load_difference *difference,
-                            rad_error *error);
+                            const rad_load_diff_options *options, rad_load_difference *difference, rad_error *error);
 
 /* ---- A target to try it on --------------------------------------------------------------------------------- */
 
@@ -232,8 +222,7 @@ typedef struct rad_load_serve_options {
     uint32_t port;                            /* 0: any */
     uint64_t latency_low_ns, latency_high_ns; /* drawn evenly */
     uint32_t error_ppm;                       /* answered with 503 */
-    uint64_t stall_every_ns,
-        stall_ns; /* nothing is answered in the last stall_ns of each stall_every_ns */
+    uint64_t stall_every_ns, stall_ns;        /* nothing is answered in the last stall_ns of each stall_every_ns */
     uint32_t body_bytes;
     uint32_t requests_per_connection; /* 0: any number */
     bool misbehave;                   /* some paths do what no server should: docs/load.md */

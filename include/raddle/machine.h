@@ -37,8 +37,7 @@ RAD_API uint32_t rad_object(rad_kernel *k, uint32_t creator, const char *role);
 
 /* The action {kind, actor, object, argument}; equal ones get the same number. Most machines have one
  * action per actor ("go on") and keep its number. */
-RAD_API uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object,
-                            uint64_t argument);
+RAD_API uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object, uint64_t argument);
 
 /* Additions to and removals from the enabled set; allowed in reset and step, in any order. Enabling
  * what is enabled, or disabling what is not, does nothing. */
@@ -50,8 +49,7 @@ enum rad_access { RAD_LOCAL = 0, RAD_READ = 1, RAD_WRITE = 2 };
 
 /* What `action` will do when it is next chosen: at which site (a place that survives an edit: numbers
  * are the machine's, named by site_name), to which object. Holds until announced anew. */
-RAD_API void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object,
-                          enum rad_access access);
+RAD_API void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object, enum rad_access access);
 
 /* ---- Inside a step ------------------------------------------------------------------------------ */
 
@@ -120,10 +118,9 @@ enum rad_oracle {
  * oracle, the role of the object and the site, "assertion:account@the sum is %d": so keep numbers out of roles.
  * The site is the format, RAD_CHECK takes the text of its condition, and rad_fail_at has it as an argument. Deadlocks
  * and the other failures that the lab itself reports have no site. */
-RAD_API void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...)
-    RAD_PRINTF(4, 5);
-RAD_API void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
-                         const char *format, ...) RAD_PRINTF(5, 6);
+RAD_API void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *format, ...) RAD_PRINTF(4, 5);
+RAD_API void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site, const char *format, ...)
+    RAD_PRINTF(5, 6);
 
 /* A place in code: what an access or a call is called in reports. Texts live as long as the machine. */
 typedef struct rad_code_site {
@@ -141,8 +138,8 @@ RAD_API void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad
 /* Counts one evaluation of an oracle. */
 RAD_API void rad_evaluated(rad_kernel *k, uint32_t oracle);
 
-#define RAD_CHECK(k, oracle, condition, object, ...)                                               \
-    (rad_evaluated((k), (oracle)),                                                                 \
+#define RAD_CHECK(k, oracle, condition, object, ...)                                                                   \
+    (rad_evaluated((k), (oracle)),                                                                                     \
      (condition) ? (void)0 : rad_fail_at((k), (oracle), (object), #condition, __VA_ARGS__))
 
 /* ---- Looking at the kernel (also for policies and check functions) -------------------------------- */
@@ -232,7 +229,7 @@ typedef struct rad_machine {
     enum rad_end (*idle)(void *self, rad_kernel *k);
 
     /* Optional. */
-    void (*check)(void *self, rad_kernel *k); /* invariants, after reset and after every step */
+    void (*check)(void *self, rad_kernel *k);           /* invariants, after reset and after every step */
     void (*state)(const void *self, rad_state_hash *h); /* the *whole* state: allows dedup */
     size_t (*save)(const void *self, void *to);         /* snapshot; to == NULL asks for the size */
     void (*load)(void *self, const void *from);
@@ -248,8 +245,7 @@ typedef struct rad_machine {
     /* Who in the case `to` takes over the part of `actor` of `from`; RAD_NONE: nobody, its steps are left out.
      * With it, the present run is tried in the smaller case first, actor by actor. `at` is the cursor
      * with which reduce made `to`; NULL: the lab lowered a parameter. NULL: nothing is carried over. */
-    uint32_t (*heir)(const rad_case *from, const rad_case *to, const rad_cursor *at,
-                     uint32_t actor);
+    uint32_t (*heir)(const rad_case *from, const rad_case *to, const rad_cursor *at, uint32_t actor);
     /* Which of the enabled actions the machine itself would take now, of a machine with policies of its own: policy
      * `own` asks. RAD_NONE: it has no opinion. */
     uint32_t (*prefer)(const void *self);
@@ -257,12 +253,10 @@ typedef struct rad_machine {
      * consistency". NULL, or without it: the schedules of the machine are all there is. */
     const char *(*limits)(const struct rad_machine *m, const rad_case *c);
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
-    const char *(*site_name)(const void *self,
-                             uint32_t site); /* NULL beyond the last site; "": unused */
+    const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site; "": unused */
     /* The state in words, for reports: calls `line` for each line of it. A machine that has this speaks for
      * itself: a step is told by its notes alone, or, when it has none, by the name of its site. */
-    void (*describe)(const void *self, void (*line)(void *context, const char *text),
-                     void *context);
+    void (*describe)(const void *self, void (*line)(void *context, const char *text), void *context);
 } rad_machine;
 
 /* "deadlock", "assertion", …, then the machine's own; NULL when there is no such oracle. */

@@ -47,20 +47,19 @@ typedef struct rad_policy_run {
     const struct rad_policy_calls *calls; /* for the functions below */
     void *inside;                         /* raddle's own */
     uint64_t seed;                        /* --seed */
-    uint64_t run;       /* index of the run: 0, 1, … in `explore`, 0 for a single run */
-    uint64_t steps;     /* done so far */
-    uint64_t decisions; /* made so far */
-    uint32_t current; /* the action of the step that runs or ran last; RAD_NONE before the first */
+    uint64_t run;                         /* index of the run: 0, 1, … in `explore`, 0 for a single run */
+    uint64_t steps;                       /* done so far */
+    uint64_t decisions;                   /* made so far */
+    uint32_t current;                     /* the action of the step that runs or ran last; RAD_NONE before the first */
 } rad_policy_run;
 
 /* One decision, for `choose`. */
 typedef struct rad_policy_choice {
-    enum rad_pick_kind
-        kind;       /* RAD_PICK_ACTION: which action is next; the others: a value inside a step */
-    uint32_t site;  /* of a value: where; of actions: where the current actor is, or RAD_NONE */
-    uint32_t count; /* 2 or more; the answer is an index below it */
-    uint32_t baseline; /* the index that raddle takes without a policy; of a value 0 */
-    bool preempts;     /* any other index than `baseline` preempts the current actor */
+    enum rad_pick_kind kind; /* RAD_PICK_ACTION: which action is next; the others: a value inside a step */
+    uint32_t site;           /* of a value: where; of actions: where the current actor is, or RAD_NONE */
+    uint32_t count;          /* 2 or more; the answer is an index below it */
+    uint32_t baseline;       /* the index that raddle takes without a policy; of a value 0 */
+    bool preempts;           /* any other index than `baseline` preempts the current actor */
 } rad_policy_choice;
 
 /* An action: what it is, and what its next step announced (rad_announce). */
@@ -92,8 +91,8 @@ typedef struct rad_footprint {
 /* ---- The policy -------------------------------------------------------------------------------------- */
 
 typedef struct rad_policy_table {
-    uint32_t abi;     /* RAD_POLICY_ABI */
-    const char *name; /* a-z, then a-z, 0-9, - or _; RAD_POLICY_NAME_MAX at most; goes into files */
+    uint32_t abi;      /* RAD_POLICY_ABI */
+    const char *name;  /* a-z, then a-z, 0-9, - or _; RAD_POLICY_NAME_MAX at most; goes into files */
     const char *about; /* one line for `raddle list`; may be NULL */
     /* Seed and index of the run change nothing: `explore` does one run. */
     bool same_every_run;
@@ -164,8 +163,7 @@ static inline bool rad_policy_look(const rad_policy_run *r, uint32_t action, rad
 /* A word for the policy's own use, one for each action, actor or object, 0 when a run begins. `number` is one that a
  * call or a footprint gave, or RAD_NONE. Constant time; the address holds until the next call. Raddle keeps the words
  * and deals with lack of memory. */
-static inline uint64_t *rad_policy_word(rad_policy_run *r, enum rad_policy_space space,
-                                        uint32_t number)
+static inline uint64_t *rad_policy_word(rad_policy_run *r, enum rad_policy_space space, uint32_t number)
 {
     return r->calls->word(r, space, number);
 }
@@ -177,8 +175,7 @@ static inline uint64_t rad_policy_below(rad_policy_run *r, uint64_t bound)
 }
 
 /* "producer 2: put": for messages. */
-static inline void rad_policy_name(const rad_policy_run *r, uint32_t action, char *text,
-                                   size_t size)
+static inline void rad_policy_name(const rad_policy_run *r, uint32_t action, char *text, size_t size)
 {
     r->calls->name_of(r, action, text, size);
 }
@@ -197,8 +194,7 @@ static inline bool rad_policy_conflict(const rad_policy_action *a, const rad_pol
 {
     if (a->actor == b->actor && a->actor != RAD_NONE) return true;
     if (a->target != b->target || a->target == RAD_NONE) return false;
-    return a->access != RAD_LOCAL && b->access != RAD_LOCAL &&
-           (a->access == RAD_WRITE || b->access == RAD_WRITE);
+    return a->access != RAD_LOCAL && b->access != RAD_LOCAL && (a->access == RAD_WRITE || b->access == RAD_WRITE);
 }
 
 /* Does the next step of an action conflict with a step of another actor that touched `f`? */
@@ -206,9 +202,8 @@ static inline bool rad_policy_meets(const rad_policy_action *a, const rad_footpr
 {
     uint32_t i;
     for (i = 0; i < f->count; i++)
-        if (f->items[i].object == a->target && a->target != RAD_NONE &&
-            f->items[i].access != RAD_LOCAL && a->access != RAD_LOCAL &&
-            (f->items[i].access == RAD_WRITE || a->access == RAD_WRITE))
+        if (f->items[i].object == a->target && a->target != RAD_NONE && f->items[i].access != RAD_LOCAL &&
+            a->access != RAD_LOCAL && (f->items[i].access == RAD_WRITE || a->access == RAD_WRITE))
             return true;
     return false;
 }

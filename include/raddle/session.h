@@ -33,13 +33,11 @@ typedef struct rad_protocols rad_protocols;
 RAD_API int rad_protocols_read(rad_protocols **p, const char *path, rad_error *error);
 
 /* The same from memory; `name` stands in messages. */
-RAD_API int rad_protocols_parse(rad_protocols **p, const char *name, const char *text, size_t size,
-                                rad_error *error);
+RAD_API int rad_protocols_parse(rad_protocols **p, const char *name, const char *text, size_t size, rad_error *error);
 RAD_API void rad_protocols_free(rad_protocols *p);
 
 RAD_API uint32_t rad_protocols_count(const rad_protocols *p);
-RAD_API const char *rad_protocol_name(const rad_protocols *p,
-                                      uint32_t protocol); /* NULL after the last */
+RAD_API const char *rad_protocol_name(const rad_protocols *p, uint32_t protocol); /* NULL after the last */
 
 /* The one that is meant when none is named: the last. RAD_NONE: there is none of that name. */
 RAD_API uint32_t rad_protocol_find(const rad_protocols *p, const char *name);
@@ -53,8 +51,7 @@ RAD_API char *rad_protocol_type_text(const rad_protocols *p, uint32_t protocol, 
 /* The same as a C header: typed functions over channels, with a monitor (raddle/talk.h). A role that is one of a
  * family gets the header of its family. rad_free the text. NULL: *error says why: RAD_ENOMEM; RAD_EINPUT: two things
  * would have the same name in C. */
-RAD_API char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role,
-                                  rad_error *error);
+RAD_API char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role, rad_error *error);
 
 /* The protocol as a sequence diagram, in SVG; one that is written role by role as one diagram for each part, below each
  * other. rad_free the text; NULL: no memory. */
@@ -63,8 +60,7 @@ RAD_API char *rad_protocol_svg(const rad_protocols *p, uint32_t protocol);
 typedef struct rad_protocol_counts {
     uint32_t roles, threads, edges, states, instructions;
 } rad_protocol_counts;
-RAD_API void rad_protocol_count(const rad_protocols *p, uint32_t protocol,
-                                rad_protocol_counts *out);
+RAD_API void rad_protocol_count(const rad_protocols *p, uint32_t protocol, rad_protocol_counts *out);
 
 /* How large a random protocol may be. */
 typedef struct rad_generate_bounds {
@@ -114,22 +110,19 @@ typedef struct rad_effect_option {
 
 typedef struct rad_effect {
     enum rad_effect_kind kind;
-    const char *
-        session; /* "3": the fourth that was opened; "3/Alice.0": the first that Alice of it opened */
+    const char *session; /* "3": the fourth that was opened; "3/Alice.0": the first that Alice of it opened */
     const char *role;
-    const char *thread;  /* the role, or one of its parallel branches: "Alice.2" */
-    const char *partner; /* or NULL */
-    const char *name;    /* of the message or of what is done; NULL of a selection */
-    uint64_t occurrence; /* how many effects this thread has had before */
-    uint64_t draw; /* the same number in every run of this seed: the only randomness there is */
+    const char *thread;   /* the role, or one of its parallel branches: "Alice.2" */
+    const char *partner;  /* or NULL */
+    const char *name;     /* of the message or of what is done; NULL of a selection */
+    uint64_t occurrence;  /* how many effects this thread has had before */
+    uint64_t draw;        /* the same number in every run of this seed: the only randomness there is */
     uint32_t field_count; /* how many are given, or wanted */
-    rad_session_value
-        fields[RAD_EFFECT_FIELDS_MAX]; /* wanted ones have their types, and are 0, false or "" */
+    rad_session_value fields[RAD_EFFECT_FIELDS_MAX]; /* wanted ones have their types, and are 0, false or "" */
     uint32_t option_count;
     const rad_effect_option *options; /* of a selection */
-    uint32_t chosen; /* … to be set, with field_count and fields of that option */
-    void *
-        coroutine_state; /* of this thread of this session, and of no other: rad_session_coroutine_state */
+    uint32_t chosen;                  /* … to be set, with field_count and fields of that option */
+    void *coroutine_state;            /* of this thread of this session, and of no other: rad_session_coroutine_state */
 } rad_effect;
 
 enum rad_effect_result {
@@ -167,28 +160,26 @@ enum rad_session_full {
 typedef struct rad_session_options {
     uint32_t n; /* coroutines that advance in a round: 1 …, or RAD_SESSION_ALL */
     enum rad_session_policy policy;
-    uint32_t
-        capacity; /* of each buffer, in messages; 0 = 1, which is enough for whatever was projected */
+    uint32_t capacity; /* of each buffer, in messages; 0 = 1, which is enough for whatever was projected */
     enum rad_session_full full;
-    uint64_t seed;  /* for draws */
-    uint64_t start; /* not 0: coroutines begin in an order drawn from this */
-    bool log;       /* keep all events, for rad_session_events */
-    bool record;    /* keep all effects, for rad_session_effects */
-    volatile const int
-        *interrupted; /* becomes non-zero: runs end early, as exhausted; may be NULL */
+    uint64_t seed;                   /* for draws */
+    uint64_t start;                  /* not 0: coroutines begin in an order drawn from this */
+    bool log;                        /* keep all events, for rad_session_events */
+    bool record;                     /* keep all effects, for rad_session_effects */
+    volatile const int *interrupted; /* becomes non-zero: runs end early, as exhausted; may be NULL */
 } rad_session_options;
 
 RAD_API rad_session_options rad_session_preset(void);
 
 /* The protocols are borrowed. RAD_EINPUT names the option. */
-RAD_API int rad_session_create(rad_session_vm **vm, const rad_protocols *p,
-                               const rad_session_options *o, rad_error *error);
+RAD_API int rad_session_create(rad_session_vm **vm, const rad_protocols *p, const rad_session_options *o,
+                               rad_error *error);
 RAD_API void rad_session_destroy(rad_session_vm *vm);
 
 /* Who answers for effects of this name (a message's, or what is done; of a selection: any of its messages). NULL: for
  * all that have nobody else. Without any: values and choices are drawn. Before the first session is opened. */
-RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler,
-                               void *context, rad_error *error);
+RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler, void *context,
+                               rad_error *error);
 
 /* What handlers remember: `size` bytes for each coroutine, that is for each role of each session and for each parallel
  * branch of a role, all of them 0 before its first effect. A branch that begins again, in a loop, finds what it left.
@@ -196,13 +187,11 @@ RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_
  * for each coroutine whose handlers were called, however the session ended; NULL: there is nothing. Before the first
  * session is opened. RAD_EINPUT: more than RAD_COROUTINE_STATE_MAX bytes. */
 enum { RAD_COROUTINE_STATE_MAX = 1 << 20 };
-RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state),
-                                        rad_error *error);
+RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state), rad_error *error);
 
 /* Opens so many, or none; they are numbered 0, 1, … in order. NULL: the protocol that was written last.
  * RAD_EINTERRUPTED: there were many, and options.interrupted became non-zero meanwhile. */
-RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count,
-                             rad_error *error);
+RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, rad_error *error);
 
 /* ---- Effects on record --------------------------------------------------------------------------------- */
 
@@ -223,8 +212,7 @@ RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
  * before which everything was the same, if there is one; others may only be its consequences. If there is none but that
  * one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote
  * 17, is in the first log only (record 12)"). False: they are equal. */
-RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
-                                   size_t size);
+RAD_API bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text, size_t size);
 
 /* ---- Running -------------------------------------------------------------------------------------------- */
 
@@ -272,8 +260,8 @@ RAD_API const rad_session_event *rad_session_events(const rad_session_vm *vm);
 RAD_API const char *rad_session_event_name(uint32_t kind);
 
 /* Those of one session; `out` has room for `count`. Returns how many. */
-RAD_API uint64_t rad_session_filter(const rad_session_event *events, uint64_t count,
-                                    uint32_t session, rad_session_event *out);
+RAD_API uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uint32_t session,
+                                    rad_session_event *out);
 
 /* Drops ticks and puts threads after each other: equal for all N and policies. Sessions that code opens have numbers in
  * the order in which that happened: of those, rad_session_trace_text, which goes by their paths, is equal. */
@@ -343,18 +331,16 @@ typedef struct rad_session_crowd {
  * nothing to do with each other, so parts of them are tasks of an executor. `info` is of all together, with the same
  * digest as on one thread. With options.log *trace, unless it is NULL, is the normalized trace of all, the same as on
  * one thread, too: rad_free it. */
-RAD_API int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o,
-                                  const rad_session_crowd *crowd, enum rad_session_end *end,
-                                  rad_session_info *info, char **trace, rad_error *error);
+RAD_API int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o, const rad_session_crowd *crowd,
+                                  enum rad_session_end *end, rad_session_info *info, char **trace, rad_error *error);
 
 /* ---- Buffers that are large enough ----------------------------------------------------------------------- */
 
 enum rad_capacity_answer {
-    RAD_CAPACITY_SUFFICIENT =
-        0,                /* `capacity` is the least that never gets stuck: everything was tried */
-    RAD_CAPACITY_STUCK,   /* stuck even with `capacity`, the most that was asked for */
-    RAD_CAPACITY_UNKNOWN, /* too many states to try them all with `capacity` */
-    RAD_CAPACITY_WRONG    /* somebody receives what it cannot expect, or a message is left over */
+    RAD_CAPACITY_SUFFICIENT = 0, /* `capacity` is the least that never gets stuck: everything was tried */
+    RAD_CAPACITY_STUCK,          /* stuck even with `capacity`, the most that was asked for */
+    RAD_CAPACITY_UNKNOWN,        /* too many states to try them all with `capacity` */
+    RAD_CAPACITY_WRONG           /* somebody receives what it cannot expect, or a message is left over */
 };
 
 typedef struct rad_capacity {
@@ -366,8 +352,8 @@ typedef struct rad_capacity {
 
 /* Tries buffers of 1, 2, … `most` messages (0 = 16) on what the roles may do by their types, in every order and with
  * every choice. What was projected needs 1. `states`: at most, with each; 0 = 200,000. */
-RAD_API int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most,
-                                  uint64_t states, rad_capacity *out, rad_error *error);
+RAD_API int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most, uint64_t states,
+                                  rad_capacity *out, rad_error *error);
 
 /* Whether the protocol was written role by role, and so may need more than 1. */
 RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
@@ -378,8 +364,7 @@ RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
  * thread's events are the same, with the same causes, as far as both have come; so are effects; and if both are
  * complete, final types and registers. True when so; otherwise `text` names the first difference. A handler is named
  * if it is to blame: if everything before it was the same, and its answer was not. */
-RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text,
-                              size_t size);
+RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size);
 
 typedef struct rad_invariance_options {
     const char *protocol; /* NULL: the last */
@@ -405,8 +390,7 @@ typedef struct rad_invariance {
     uint64_t runs, events;
     /* How runs ended; they add up to `runs`. Faulted: as complete, but a session of it was faulted. */
     uint64_t complete, faulted, exhausted, stuck;
-    uint64_t
-        apart; /* runs besides, with only some of the handlers called: see rad_session_invariant */
+    uint64_t apart;  /* runs besides, with only some of the handlers called: see rad_session_invariant */
     char digest[33]; /* of the first seed */
     /* When it does not hold: the run that differs from N = 1, round robin, plain start. */
     uint32_t n;
@@ -425,8 +409,8 @@ typedef struct rad_invariance {
  * the other. A handler that uses what another coroutine has left somewhere answers something else then, even if every
  * schedule has the two in the same order. Not seen: what changes no answer, and a clock that has not moved on between
  * two runs. */
-RAD_API int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
-                                  rad_invariance *out, rad_error *error);
+RAD_API int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o, rad_invariance *out,
+                                  rad_error *error);
 
 #ifdef __cplusplus
 }

@@ -44,11 +44,11 @@ typedef struct rad_mutex {
     uint64_t private_[7];
 } rad_mutex;
 
-#define RAD_MUTEX_INIT                                                                             \
-    {                                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+#define RAD_MUTEX_INIT                                                                                                 \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 /* Waits until the caller holds it, and cannot fail: a cancellation or a nursery's deadline does not end this wait; the
@@ -75,11 +75,11 @@ typedef struct rad_rwlock {
     uint64_t private_[9];
 } rad_rwlock;
 
-#define RAD_RWLOCK_INIT                                                                            \
-    {                                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+#define RAD_RWLOCK_INIT                                                                                                \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 /* Wait until the caller has it, and cannot fail, as rad_mutex_lock. By the writer: a mistake. */
@@ -102,11 +102,11 @@ typedef struct rad_cond {
     uint64_t private_[5];
 } rad_cond;
 
-#define RAD_COND_INIT                                                                              \
-    {                                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+#define RAD_COND_INIT                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 /* By the holder of m: unlocks it, waits for a signal, and locks it again; a signal that is given after the unlocking
@@ -152,11 +152,11 @@ typedef struct rad_waitgroup {
     uint64_t private_[6];
 } rad_waitgroup;
 
-#define RAD_WAITGROUP_INIT                                                                         \
-    {                                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+#define RAD_WAITGROUP_INIT                                                                                             \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 RAD_API void rad_waitgroup_add(rad_waitgroup *g, uint32_t count);
@@ -174,11 +174,11 @@ typedef struct rad_once {
     uint64_t private_[7];
 } rad_once;
 
-#define RAD_ONCE_INIT                                                                              \
-    {                                                                                              \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+#define RAD_ONCE_INIT                                                                                                  \
+    {                                                                                                                  \
+        {                                                                                                              \
+            0                                                                                                          \
+        }                                                                                                              \
     }
 
 /* 0: fn(arg) has been called and answered 0, once for all callers of this object, and has ended. Others wait

@@ -40,13 +40,7 @@ typedef struct rad_talk_shape {
     uint32_t channel_count;
 } rad_talk_shape;
 
-enum rad_party_kind {
-    RAD_PARTY_END = 0,
-    RAD_PARTY_SEND,
-    RAD_PARTY_RECEIVE,
-    RAD_PARTY_DOES,
-    RAD_PARTY_FORK
-};
+enum rad_party_kind { RAD_PARTY_END = 0, RAD_PARTY_SEND, RAD_PARTY_RECEIVE, RAD_PARTY_DOES, RAD_PARTY_FORK };
 
 typedef struct rad_party_arm {
     uint32_t message, peer, channel;
@@ -74,8 +68,7 @@ typedef struct rad_talk rad_talk;
 
 /* `capacity` messages in each channel; 0: 1, which is enough for whatever was projected. RAD_ENOMEM.
  * RAD_EINPUT: the header was written when messages were numbered from 0: write it anew. */
-RAD_API RAD_MUST_USE int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape,
-                                       uint32_t capacity);
+RAD_API RAD_MUST_USE int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacity);
 
 /* Who sends, receives or waits gets RAD_ECLOSED from now on; what was sent is received first. Anybody, any number of
  * times. */
@@ -113,18 +106,15 @@ typedef struct rad_party {
 
 /* Role number `member` of the table. RAD_EINPUT: there is no such one, somebody plays it already, or the headers are
  * of different versions of the protocol. Whatever the answer is, rad_party_error and rad_party_end can be called. */
-RAD_API RAD_MUST_USE int rad_party_begin(rad_party *p, rad_talk *talk, const rad_party_table *table,
-                                         uint32_t member);
+RAD_API RAD_MUST_USE int rad_party_begin(rad_party *p, rad_talk *talk, const rad_party_table *table, uint32_t member);
 
-RAD_API int rad_party_send(rad_party *p, uint32_t message, uint32_t peer,
-                           const rad_talk_value *fields, rad_time until);
+RAD_API int rad_party_send(rad_party *p, uint32_t message, uint32_t peer, const rad_talk_value *fields, rad_time until);
 
 /* Waits for the next message and leaves it where it is. Its number, from 1 on, or an error. */
 RAD_API int rad_party_await(rad_party *p, rad_time until);
 
 /* `fields` has room for those of the message. If another message of this state has come, it stays where it is. */
-RAD_API int rad_party_receive(rad_party *p, uint32_t message, uint32_t peer, rad_talk_value *fields,
-                              rad_time until);
+RAD_API int rad_party_receive(rad_party *p, uint32_t message, uint32_t peer, rad_talk_value *fields, rad_time until);
 
 RAD_API int rad_party_does(rad_party *p, uint32_t what);
 
@@ -146,8 +136,7 @@ RAD_API const char *rad_party_error(const rad_party *p);
 RAD_API void rad_text_free(char *text);
 
 /* The number of a role from its index in a family; RAD_NONE: there is none. */
-static inline uint32_t rad_party_peer(uint32_t first_role, int first_index, uint32_t count,
-                                      int index)
+static inline uint32_t rad_party_peer(uint32_t first_role, int first_index, uint32_t count, int index)
 {
     int64_t at = (int64_t)index - first_index;
     return at >= 0 && at < (int64_t)count ? first_role + (uint32_t)at : RAD_NONE;

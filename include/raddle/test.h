@@ -42,33 +42,31 @@ extern "C" {
 
 /* RAD_TEST(name) { ... } defines a test, in any number of files; names are unique in a program. Tests run in the order
  * in which their files are linked, within a file from top to bottom. */
-#define RAD_TEST(test_name)                                                                        \
-    static void rad_test_of_##test_name(void);                                                     \
-    static rad_test rad_test_entry_of_##test_name = {#test_name, __FILE__, __LINE__,               \
-                                                     rad_test_of_##test_name, NULL};               \
-    __attribute__((constructor)) static void rad_test_adds_##test_name(void)                       \
-    {                                                                                              \
-        rad_test_add(&rad_test_entry_of_##test_name);                                              \
-    }                                                                                              \
+#define RAD_TEST(test_name)                                                                                            \
+    static void rad_test_of_##test_name(void);                                                                         \
+    static rad_test rad_test_entry_of_##test_name = {#test_name, __FILE__, __LINE__, rad_test_of_##test_name, NULL};   \
+    __attribute__((constructor)) static void rad_test_adds_##test_name(void)                                           \
+    {                                                                                                                  \
+        rad_test_add(&rad_test_entry_of_##test_name);                                                                  \
+    }                                                                                                                  \
     static void rad_test_of_##test_name(void)
 
 /* RAD_PARAM(name, default_value, "what it is") defines a variable `static int64_t name` that can be set where the tests
  * are called (`./tests name=3`). It is recorded with a failure. Parameters of one name in several files are set
  * together. */
-#define RAD_PARAM(param_name, default_value, about)                                                \
-    static int64_t param_name = (default_value);                                                   \
-    static rad_test_param rad_param_entry_of_##param_name = {#param_name, about, &param_name,      \
-                                                             NULL};                                \
-    __attribute__((constructor)) static void rad_param_adds_##param_name(void)                     \
-    {                                                                                              \
-        rad_test_param_add(&rad_param_entry_of_##param_name);                                      \
+#define RAD_PARAM(param_name, default_value, about)                                                                    \
+    static int64_t param_name = (default_value);                                                                       \
+    static rad_test_param rad_param_entry_of_##param_name = {#param_name, about, &param_name, NULL};                   \
+    __attribute__((constructor)) static void rad_param_adds_##param_name(void)                                         \
+    {                                                                                                                  \
+        rad_test_param_add(&rad_param_entry_of_##param_name);                                                          \
     }
 
 /* The main of a program with tests, in one file. */
-#define RAD_TEST_MAIN                                                                              \
-    int main(int argc, char **argv)                                                                \
-    {                                                                                              \
-        return rad_test_main(argc, argv);                                                          \
+#define RAD_TEST_MAIN                                                                                                  \
+    int main(int argc, char **argv)                                                                                    \
+    {                                                                                                                  \
+        return rad_test_main(argc, argv);                                                                              \
     }
 
 /* The same for a main of your own, which passes its arguments on before it uses fibers. Returns the exit status: 0 all
@@ -79,25 +77,24 @@ RAD_API int rad_test_main(int argc, char **argv);
 
 /* Anywhere in a test, in any of its fibers. A check that does not hold ends the run, and fails the test. */
 
-#define rad_check(condition)                                                                       \
-    ((condition) ? rad_check_holds(RAD_TEST_CHECK)                                                 \
+#define rad_check(condition)                                                                                           \
+    ((condition) ? rad_check_holds(RAD_TEST_CHECK)                                                                     \
                  : rad_check_fails(RAD_TEST_CHECK, #condition, __FILE__, __LINE__, __func__))
 
 /* The same with a text: a format, and what it prints. The format tells failures apart, not what it prints. */
-#define rad_always(condition, ...)                                                                 \
-    ((condition) ? rad_check_holds(RAD_TEST_ALWAYS)                                                \
+#define rad_always(condition, ...)                                                                                     \
+    ((condition) ? rad_check_holds(RAD_TEST_ALWAYS)                                                                    \
                  : rad_always_fails(#condition, __FILE__, __LINE__, __func__, __VA_ARGS__))
 
 /* The condition must become true soon: the fiber checks it and yields, up to `steps` times. Explored, a fiber that can
  * run is not starved meanwhile (docs/write-a-machine.md, "Spinning"), and time passes when all others wait for it; on
  * threads a step is at least a millisecond. A fiber. */
-#define rad_eventually(condition, steps)                                                           \
-    do {                                                                                           \
-        uint64_t rad_steps_taken = 0;                                                              \
-        while (!(condition))                                                                       \
-            rad_eventually_waits(&rad_steps_taken, (steps), #condition, __FILE__, __LINE__,        \
-                                 __func__);                                                        \
-        rad_check_holds(RAD_TEST_EVENTUALLY);                                                      \
+#define rad_eventually(condition, steps)                                                                               \
+    do {                                                                                                               \
+        uint64_t rad_steps_taken = 0;                                                                                  \
+        while (!(condition))                                                                                           \
+            rad_eventually_waits(&rad_steps_taken, (steps), #condition, __FILE__, __LINE__, __func__);                 \
+        rad_check_holds(RAD_TEST_EVENTUALLY);                                                                          \
     } while (0)
 
 /* The condition has to hold at least once in all runs of a test together. A test fails, and says which, when its runs
@@ -113,25 +110,24 @@ RAD_API int rad_test_main(int argc, char **argv);
 #ifndef RAD_TEST_KEPT
 #define RAD_TEST_KEPT __attribute__((used))
 #endif
-#define rad_sometimes(condition, what)                                                             \
-    do {                                                                                           \
-        static rad_goal rad_goal_here = {what, __FILE__, __func__, __LINE__, RAD_NONE, NULL};      \
-        static rad_goal *rad_goal_listed RAD_TEST_KEPT __attribute__((section("rad_goals"))) =     \
-            &rad_goal_here;                                                                        \
-        rad_goal_met(&rad_goal_here, (condition) ? true : false);                                  \
+#define rad_sometimes(condition, what)                                                                                 \
+    do {                                                                                                               \
+        static rad_goal rad_goal_here = {what, __FILE__, __func__, __LINE__, RAD_NONE, NULL};                          \
+        static rad_goal *rad_goal_listed RAD_TEST_KEPT __attribute__((section("rad_goals"))) = &rad_goal_here;         \
+        rad_goal_met(&rad_goal_here, (condition) ? true : false);                                                      \
     } while (0)
 #else
-#define rad_sometimes(condition, what)                                                             \
-    do {                                                                                           \
-        static const char *const rad_goal_function = __func__;                                     \
-        struct rad_goal_place {                                                                    \
-            static rad_goal make()                                                                 \
-            {                                                                                      \
-                rad_goal goal = {what, __FILE__, rad_goal_function, __LINE__, RAD_NONE, NULL};     \
-                return goal;                                                                       \
-            }                                                                                      \
-        };                                                                                         \
-        rad_goal_met(rad_goal_of<rad_goal_place>::here(), (condition) ? true : false);             \
+#define rad_sometimes(condition, what)                                                                                 \
+    do {                                                                                                               \
+        static const char *const rad_goal_function = __func__;                                                         \
+        struct rad_goal_place {                                                                                        \
+            static rad_goal make()                                                                                     \
+            {                                                                                                          \
+                rad_goal goal = {what, __FILE__, rad_goal_function, __LINE__, RAD_NONE, NULL};                         \
+                return goal;                                                                                           \
+            }                                                                                                          \
+        };                                                                                                             \
+        rad_goal_met(rad_goal_of<rad_goal_place>::here(), (condition) ? true : false);                                 \
     } while (0)
 #endif
 
@@ -177,13 +173,12 @@ RAD_API void rad_test_param_add(rad_test_param *param);
 RAD_API void rad_goal_add(rad_goal *goal);
 RAD_API void rad_goal_met(rad_goal *goal, bool holds);
 RAD_API void rad_check_holds(enum rad_test_kind kind);
-RAD_API void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file,
-                             unsigned line, const char *function) __attribute__((noreturn, cold));
-RAD_API void rad_always_fails(const char *condition, const char *file, unsigned line,
-                              const char *function, const char *format, ...)
-    __attribute__((noreturn, cold)) RAD_PRINTF(5, 6);
-RAD_API void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition,
-                                  const char *file, unsigned line, const char *function);
+RAD_API void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file, unsigned line,
+                             const char *function) __attribute__((noreturn, cold));
+RAD_API void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function,
+                              const char *format, ...) __attribute__((noreturn, cold)) RAD_PRINTF(5, 6);
+RAD_API void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition, const char *file,
+                                  unsigned line, const char *function);
 
 #ifdef __cplusplus
 }

@@ -16,8 +16,8 @@ static bool alloc_fails(void)
     uint64_t left = atomic_load_explicit(&alloc_fail_at, memory_order_relaxed);
     if (RAD_LIKELY(left == 0)) return false;
     while (left > 1)
-        if (atomic_compare_exchange_weak_explicit(&alloc_fail_at, &left, left - 1,
-                                                  memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&alloc_fail_at, &left, left - 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
             return false;
     return left == 1;
 }
@@ -31,8 +31,7 @@ void *rad__alloc_lines(size_t count, size_t size)
 {
     enum { LINE = 64 };
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - LINE || alloc_fails())
-        return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - LINE || alloc_fails()) return NULL;
     bytes = (bytes + LINE - 1) / LINE * LINE;
     void *p = aligned_alloc(LINE, bytes ? bytes : LINE);
     return p ? memset(p, 0, bytes) : NULL;
@@ -79,13 +78,10 @@ bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t element_size)
     uint64_t wanted = *capacity ? *capacity : 8;
     while (wanted < need) wanted *= 2;
     size_t bytes; /* 32 bits on some machines */
-    if (wanted > UINT32_MAX || __builtin_mul_overflow(wanted, element_size, &bytes) ||
-        alloc_fails())
-        return false;
+    if (wanted > UINT32_MAX || __builtin_mul_overflow(wanted, element_size, &bytes) || alloc_fails()) return false;
     char *grown = realloc(*p, bytes);
     if (grown == NULL) return false;
-    memset(grown + (size_t)*capacity * element_size, 0,
-           ((size_t)wanted - *capacity) * element_size);
+    memset(grown + (size_t)*capacity * element_size, 0, ((size_t)wanted - *capacity) * element_size);
     *p = grown;
     *capacity = (uint32_t)wanted;
     return true;

@@ -21,9 +21,8 @@ RAD_INTERNAL bool rad__grow(void **p, uint32_t *capacity, uint32_t need, size_t 
 
 /* Typed form: RAD_GROW(&v->items, &v->capacity, v->count + 1). Asks here first: there nearly always is
  * room, and it stands on hot paths. */
-#define RAD_GROW(array, capacity, need)                                                            \
-    (RAD_LIKELY((need) <= *(capacity)) ||                                                          \
-     rad__grow((void **)(array), (capacity), (need), sizeof **(array)))
+#define RAD_GROW(array, capacity, need)                                                                                \
+    (RAD_LIKELY((need) <= *(capacity)) || rad__grow((void **)(array), (capacity), (need), sizeof **(array)))
 
 /* Fault injection: the n-th allocation from now fails, and all after it, in any thread; 0 turns it off. */
 RAD_INTERNAL void rad__alloc_fail_at(uint64_t n);

@@ -29,8 +29,7 @@ void *rad__arena_take(rad_arena *a, size_t count, size_t size)
     size_t bytes;
     bool fits = !__builtin_mul_overflow(count, size, &bytes) && bytes < SIZE_MAX / 2;
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (fits && (a->blocks == NULL || a->blocks->size - a->used < bytes))
-        fits = arena_extend(a, bytes);
+    if (fits && (a->blocks == NULL || a->blocks->size - a->used < bytes)) fits = arena_extend(a, bytes);
     if (!fits) {
         a->failed = true;
         return NULL;

@@ -23,8 +23,7 @@ static uint32_t bitset_nodes(uint32_t words, uint32_t level)
 /* Brings the count levels in line with the words; needed only when the set grows a level. */
 static void bitset_recount(rad_bitset *s)
 {
-    for (uint32_t l = 0; l < s->levels; l++)
-        memset(s->counts[l], 0, s->count_capacity[l] * sizeof **s->counts);
+    for (uint32_t l = 0; l < s->levels; l++) memset(s->counts[l], 0, s->count_capacity[l] * sizeof **s->counts);
     for (uint32_t w = 0; w < s->word_count; w++) {
         uint32_t bits = rad__popcount(s->words[w]);
         uint32_t node = w;

@@ -6,8 +6,7 @@
 
 static uint8_t *bytes_room(rad_bytes *b, size_t size)
 {
-    if (b->failed || size > UINT32_MAX / 2 - b->size ||
-        !RAD_GROW(&b->data, &b->capacity, b->size + (uint32_t)size)) {
+    if (b->failed || size > UINT32_MAX / 2 - b->size || !RAD_GROW(&b->data, &b->capacity, b->size + (uint32_t)size)) {
         b->failed = true;
         return NULL;
     }

@@ -11,10 +11,8 @@ volatile uint64_t *rad__panic_mark;
 
 _Noreturn void rad__panic(const char *file, int line, const char *function, const char *what)
 {
-    rad__readable_print(stderr, "raddle: internal error at %s:%d, in %s: %s\n", file, line,
-                        function, what);
-    rad__readable_print(
-        stderr, "raddle: this is a bug in raddle itself; please report it with the command line\n");
+    rad__readable_print(stderr, "raddle: internal error at %s:%d, in %s: %s\n", file, line, function, what);
+    rad__readable_print(stderr, "raddle: this is a bug in raddle itself; please report it with the command line\n");
     fflush(stderr);
     if (rad__panic_mark) *rad__panic_mark = 1;
     _exit(4);
@@ -30,7 +28,7 @@ _Noreturn void rad__misuse(const char *call, const char *what)
 _Noreturn void rad__misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
 {
     char text[256];
-    rad__readable_text(text, sizeof text, "fiber %" PRIu64 "%s%.100s%s %s", fiber, name ? " '" : "",
-                       name ? name : "", name ? "'" : "", what);
+    rad__readable_text(text, sizeof text, "fiber %" PRIu64 "%s%.100s%s %s", fiber, name ? " '" : "", name ? name : "",
+                       name ? "'" : "", what);
     rad__misuse(call, text);
 }

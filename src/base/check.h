@@ -20,15 +20,13 @@
 #define RAD_NO_CANARY
 #endif
 
-RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *function,
-                                       const char *what);
+RAD_INTERNAL _Noreturn void rad__panic(const char *file, int line, const char *function, const char *what);
 
 /* A mistake of the program that calls us, where going on would do harm: message on stderr, SIGABRT. */
 RAD_INTERNAL _Noreturn void rad__misuse(const char *call, const char *what);
 
 /* The same of a fiber with this number, and a name or NULL. */
-RAD_INTERNAL _Noreturn void rad__misuse_by(const char *call, uint64_t fiber, const char *name,
-                                           const char *what);
+RAD_INTERNAL _Noreturn void rad__misuse_by(const char *call, uint64_t fiber, const char *name, const char *what);
 
 /* A child process points this into shared memory, so that its parent can tell a bug of ours (it becomes 1)
  * from a machine that exits with status 4. */

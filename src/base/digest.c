@@ -15,8 +15,7 @@ rad_digest rad__digest_of(const void *bytes, size_t size)
 
 void rad__digest_text(rad_digest d, char text[RAD_DIGEST_TEXT])
 {
-    snprintf(text, RAD_DIGEST_TEXT, "%016llx%016llx", (unsigned long long)d.high,
-             (unsigned long long)d.low);
+    snprintf(text, RAD_DIGEST_TEXT, "%016llx%016llx", (unsigned long long)d.high, (unsigned long long)d.low);
 }
 
 bool rad__digest_parse(const char *text, rad_digest *d)

@@ -34,8 +34,8 @@ static bool get(const rad_elf *e, uint64_t at, void *to, size_t size)
 static bool get_item(const rad_elf *e, uint64_t at, uint64_t index, void *to, size_t size)
 {
     uint64_t offset;
-    return !__builtin_mul_overflow(index, (uint64_t)size, &offset) &&
-           !__builtin_add_overflow(at, offset, &at) && get(e, at, to, size);
+    return !__builtin_mul_overflow(index, (uint64_t)size, &offset) && !__builtin_add_overflow(at, offset, &at) &&
+           get(e, at, to, size);
 }
 
 /* ---- What it is --------------------------------------------------------------------------------------- */
@@ -54,8 +54,7 @@ static int check_ident(const rad_elf *e, const char *name, rad_error *error)
     if (e->size < SELFMAG || memcmp(e->bytes, ELFMAG, SELFMAG) != 0)
         return refuse(error, name, "not a program or shared object (ELF)");
     if (e->size < sizeof(Elf64_Ehdr)) return refuse(error, name, "the ELF header is cut off");
-    if (e->bytes[EI_CLASS] != ELFCLASS64)
-        return refuse(error, name, "not for 64 bits: compile it with -m64");
+    if (e->bytes[EI_CLASS] != ELFCLASS64) return refuse(error, name, "not for 64 bits: compile it with -m64");
     if (e->bytes[EI_DATA] != ELFDATA2LSB) return refuse(error, name, "not little-endian");
     return 0;
 }
@@ -139,43 +138,36 @@ static bool read_segments(rad_elf *e, const Elf64_Ehdr *h)
 /* ---- Symbols ------------------------------------------------------------------------------------------- */
 
 /* The table of section `s` and the section with its names; false: it points outside the file. */
-static bool read_table(const rad_elf *e, const Elf64_Ehdr *h, const Elf64_Shdr *s,
-                       rad_elf_table *to)
+static bool read_table(const rad_elf *e, const Elf64_Ehdr *h, const Elf64_Shdr *s, rad_elf_table *to)
 {
     Elf64_Shdr names;
-    if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_link >= h->e_shnum ||
-        !is_inside(e, s->sh_offset, s->sh_size) ||
+    if (s->sh_entsize != sizeof(Elf64_Sym) || s->sh_link >= h->e_shnum || !is_inside(e, s->sh_offset, s->sh_size) ||
         !get_item(e, h->e_shoff, s->sh_link, &names, sizeof names) || names.sh_type != SHT_STRTAB ||
         !is_inside(e, names.sh_offset, names.sh_size))
         return false;
-    *to = (rad_elf_table){s->sh_offset, s->sh_size / sizeof(Elf64_Sym), names.sh_offset,
-                          names.sh_size};
+    *to = (rad_elf_table){s->sh_offset, s->sh_size / sizeof(Elf64_Sym), names.sh_offset, names.sh_size};
     return true;
 }
 
 /* Whether section `s` has this name. `names` is the section with all names. */
-static bool is_section(const rad_elf *e, const Elf64_Shdr *names, const Elf64_Shdr *s,
-                       const char *name)
+static bool is_section(const rad_elf *e, const Elf64_Shdr *names, const Elf64_Shdr *s, const char *name)
 {
     size_t size = strlen(name) + 1;
     uint64_t at;
     return s->sh_name < names->sh_size && size <= names->sh_size - s->sh_name &&
-           !__builtin_add_overflow(names->sh_offset, (uint64_t)s->sh_name, &at) &&
-           is_inside(e, at, size) && memcmp(e->bytes + at, name, size) == 0;
+           !__builtin_add_overflow(names->sh_offset, (uint64_t)s->sh_name, &at) && is_inside(e, at, size) &&
+           memcmp(e->bytes + at, name, size) == 0;
 }
 
 /* The first table of each kind: there is one, and a file full of them would cost its size each time. */
 static bool read_sections(rad_elf *e, const Elf64_Ehdr *h)
 {
     Elf64_Shdr s, names = {.sh_size = 0};
-    if (h->e_shstrndx < h->e_shnum && !get_item(e, h->e_shoff, h->e_shstrndx, &names, sizeof names))
-        return false;
+    if (h->e_shstrndx < h->e_shnum && !get_item(e, h->e_shoff, h->e_shstrndx, &names, sizeof names)) return false;
     for (uint32_t i = 0; i < h->e_shnum; i++) {
         if (!get_item(e, h->e_shoff, i, &s, sizeof s)) return false;
         e->has_debug |= is_section(e, &names, &s, ".debug_info");
-        rad_elf_table *to = s.sh_type == SHT_DYNSYM   ? &e->dynamic
-                            : s.sh_type == SHT_SYMTAB ? &e->all
-                                                      : NULL;
+        rad_elf_table *to = s.sh_type == SHT_DYNSYM ? &e->dynamic : s.sh_type == SHT_SYMTAB ? &e->all : NULL;
         if (to && to->symbol_count == 0 && !read_table(e, h, &s, to)) return false;
     }
     return true;
@@ -189,18 +181,15 @@ int rad__elf_open(rad_elf *e, const void *bytes, size_t size, const char *name, 
     if (code != 0) return code;
     memcpy(&h, bytes, sizeof h);
     if ((code = check_header(&h, name, error)) != 0) return code;
-    if (!read_segments(e, &h))
-        return refuse(error, name, "damaged: program headers lie outside the file");
+    if (!read_segments(e, &h)) return refuse(error, name, "damaged: program headers lie outside the file");
     if (!read_sections(e, &h)) return refuse(error, name, "damaged: sections lie outside the file");
     return 0;
 }
 
 /* Linkers let a name be the end of a longer one, so every place of the text is compared that a symbol names. */
-static bool is_called(const rad_elf *e, const rad_elf_table *t, uint64_t at, const char *name,
-                      size_t length)
+static bool is_called(const rad_elf *e, const rad_elf_table *t, uint64_t at, const char *name, size_t length)
 {
-    return at < t->names_size && length < t->names_size - at &&
-           memcmp(e->bytes + t->names + at, name, length + 1) == 0;
+    return at < t->names_size && length < t->names_size - at && memcmp(e->bytes + t->names + at, name, length + 1) == 0;
 }
 
 static enum rad_elf_symbol find(const rad_elf *e, const rad_elf_table *t, const char *name)
@@ -210,8 +199,7 @@ static enum rad_elf_symbol find(const rad_elf *e, const rad_elf_table *t, const 
     Elf64_Sym s;
     for (uint64_t i = 0; i < t->symbol_count && found != RAD_ELF_DEFINED; i++) {
         if (!get_item(e, t->symbols, i, &s, sizeof s)) break;
-        if (ELF64_ST_BIND(s.st_info) == STB_LOCAL || !is_called(e, t, s.st_name, name, length))
-            continue;
+        if (ELF64_ST_BIND(s.st_info) == STB_LOCAL || !is_called(e, t, s.st_name, name, length)) continue;
         found = s.st_shndx == SHN_UNDEF ? RAD_ELF_NEEDED : RAD_ELF_DEFINED;
     }
     return found;
@@ -256,8 +244,7 @@ bool rad__elf_needs_other(const rad_elf *e, const char *const *starts)
         if (!get_item(e, e->entries, i, &d, sizeof d) || d.d_tag == DT_NULL) break;
         const char *name = needed_at(e, &d);
         bool known = name == NULL;
-        for (uint32_t j = 0; !known && starts[j]; j++)
-            known = strncmp(name, starts[j], strlen(starts[j])) == 0;
+        for (uint32_t j = 0; !known && starts[j]; j++) known = strncmp(name, starts[j], strlen(starts[j])) == 0;
         if (!known) return true;
     }
     return false;

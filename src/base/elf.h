@@ -27,8 +27,7 @@ typedef struct rad_elf {
 } rad_elf;
 
 /* `bytes` are borrowed for as long as *e is used. RAD_EINPUT says what they are instead; `name` is for messages. */
-RAD_INTERNAL int rad__elf_open(rad_elf *e, const void *bytes, size_t size, const char *name,
-                               rad_error *error);
+RAD_INTERNAL int rad__elf_open(rad_elf *e, const void *bytes, size_t size, const char *name, rad_error *error);
 
 enum rad_elf_symbol {
     RAD_ELF_ABSENT = 0,

@@ -7,7 +7,7 @@
 static const char *error_word(int code)
 {
     switch (code) {
-#define ERROR_CASE(name, value, text)                                                              \
+#define ERROR_CASE(name, value, text)                                                                                  \
     case name: return text;
         RAD_ERROR_LIST(ERROR_CASE)
 #undef ERROR_CASE

@@ -8,8 +8,8 @@
  * made readable (readable.h): it may come from anywhere. */
 RAD_INTERNAL int rad__error(rad_error *error, int code, const char *format, ...) RAD_PRINTF(3, 4);
 /* The same, and below it a text of several lines, as far as it fits. */
-RAD_INTERNAL int rad__error_lines(rad_error *error, const char *lines, int code, const char *format,
-                                  ...) RAD_PRINTF(4, 5);
+RAD_INTERNAL int rad__error_lines(rad_error *error, const char *lines, int code, const char *format, ...)
+    RAD_PRINTF(4, 5);
 RAD_INTERNAL int rad__error_memory(rad_error *error);
 
 /* Public calls begin with this: an old error is not the answer to a new question. */

@@ -10,14 +10,12 @@ static void put_escape(rad_bytes *to, uint32_t code)
     char text[16];
     int size = code < 0x10000 ? snprintf(text, sizeof text, "\\u%04" PRIx32, code)
                               : snprintf(text, sizeof text, "\\u%04" PRIx32 "\\u%04" PRIx32,
-                                         0xd800 + ((code - 0x10000) >> 10),
-                                         0xdc00 + ((code - 0x10000) & 0x3ff));
+                                         0xd800 + ((code - 0x10000) >> 10), 0xdc00 + ((code - 0x10000) & 0x3ff));
     rad__bytes_put(to, text, (size_t)size);
 }
 
 /* The character at `text` inside a string, unless it is plain; returns its size. */
-static size_t put_character(rad_bytes *to, const char *text, size_t left,
-                            enum rad_json_letters letters)
+static size_t put_character(rad_bytes *to, const char *text, size_t left, enum rad_json_letters letters)
 {
     size_t size = rad__utf8_size(text, left);
     uint32_t code = size > 0 ? rad__utf8_code(text, size) : 0xfffd;
@@ -28,8 +26,7 @@ static size_t put_character(rad_bytes *to, const char *text, size_t left,
     return size > 0 ? size : 1;
 }
 
-void rad__put_json_string(rad_bytes *to, const char *text, size_t size,
-                          enum rad_json_letters letters)
+void rad__put_json_string(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters)
 {
     rad__bytes_put(to, "\"", 1);
     for (size_t at = 0; at < size;) {
@@ -39,16 +36,14 @@ void rad__put_json_string(rad_bytes *to, const char *text, size_t size,
     rad__bytes_put(to, "\"", 1);
 }
 
-void rad__put_json_document(rad_bytes *to, const char *text, size_t size,
-                            enum rad_json_letters letters)
+void rad__put_json_document(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters)
 {
     for (size_t at = 0; at < size;) {
         size_t plain = at;
         while (plain < size && (unsigned char)text[plain] < 0x7f) plain++;
         rad__bytes_put(to, text + at, plain - at);
         at = plain;
-        if (at < size)
-            at += put_character(to, text + at, size - at, letters); /* only strings have such */
+        if (at < size) at += put_character(to, text + at, size - at, letters); /* only strings have such */
     }
 }
 

@@ -12,15 +12,12 @@ enum rad_json_letters {
 
 /* In quotes. What the gate would not let through is a \u escape, which means the same; a byte that is not UTF-8 becomes
  * U+FFFD, for which there is no other way. */
-RAD_INTERNAL void rad__put_json_string(rad_bytes *to, const char *text, size_t size,
-                                       enum rad_json_letters letters);
+RAD_INTERNAL void rad__put_json_string(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters);
 
 /* JSON that somebody else has written, with the same meaning. */
-RAD_INTERNAL void rad__put_json_document(rad_bytes *to, const char *text, size_t size,
-                                         enum rad_json_letters letters);
+RAD_INTERNAL void rad__put_json_document(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters);
 
 /* Text of an element or an attribute in double or single quotes, of XML or HTML. */
-RAD_INTERNAL void rad__put_xml_text(rad_bytes *to, const char *text, size_t size,
-                                    enum rad_readable how);
+RAD_INTERNAL void rad__put_xml_text(rad_bytes *to, const char *text, size_t size, enum rad_readable how);
 
 #endif

@@ -105,8 +105,7 @@ double rad__histogram_deviation(const rad_histogram *h)
 {
     if (h->count == 0) return 0;
     double sum = 0, squares = 0;
-    for (rad_histogram_step s = {0}; rad__histogram_next(h, &s);)
-        sum += step_middle(h, &s) * (double)s.count;
+    for (rad_histogram_step s = {0}; rad__histogram_next(h, &s);) sum += step_middle(h, &s) * (double)s.count;
     double mean = sum / (double)h->count;
     for (rad_histogram_step s = {0}; rad__histogram_next(h, &s);) {
         double off = step_middle(h, &s) - mean;
@@ -126,7 +125,6 @@ bool rad__histogram_next(const rad_histogram *h, rad_histogram_step *step)
         return true;
     }
     if (h->over == 0 || step->next > RAD_HISTOGRAM_BUCKETS) return false;
-    *step = (rad_histogram_step){RAD_HISTOGRAM_MOST + 1, h->max, h->over, h->count,
-                                 RAD_HISTOGRAM_BUCKETS + 1};
+    *step = (rad_histogram_step){RAD_HISTOGRAM_MOST + 1, h->max, h->over, h->count, RAD_HISTOGRAM_BUCKETS + 1};
     return true;
 }

@@ -18,8 +18,7 @@
 
 #include "base/check.h"
 
-#define RAD_HISTOGRAM_MOST                                                                         \
-    UINT64_C(3600000000000) /* one hour in nanoseconds: the last value with a bucket */
+#define RAD_HISTOGRAM_MOST UINT64_C(3600000000000) /* one hour in nanoseconds: the last value with a bucket */
 
 enum {
     RAD_HISTOGRAM_DIGIT_BITS = 10, /* 1024 buckets a doubling */
@@ -39,8 +38,7 @@ typedef struct rad_histogram {
 /* False when memory ran out. */
 RAD_INTERNAL RAD_MUST_USE bool rad__histogram_open(rad_histogram *h);
 RAD_INTERNAL void rad__histogram_free(rad_histogram *h);
-RAD_INTERNAL void rad__histogram_clear(
-    rad_histogram *h); /* touches no more than what was recorded in */
+RAD_INTERNAL void rad__histogram_clear(rad_histogram *h); /* touches no more than what was recorded in */
 
 /* ---- Recording ----------------------------------------------------------------------------------------- */
 
@@ -79,8 +77,7 @@ RAD_INTERNAL void rad__histogram_merge(rad_histogram *h, const rad_histogram *ot
 
 /* The smallest value that at least parts/whole of all values do not exceed, told as said above; of none: 0. The
  * median is 1/2, p99.9 999/1000; 0 of anything is the minimum. parts <= whole, whole > 0; integers decide. */
-RAD_INTERNAL uint64_t rad__histogram_quantile(const rad_histogram *h, uint64_t parts,
-                                              uint64_t whole);
+RAD_INTERNAL uint64_t rad__histogram_quantile(const rad_histogram *h, uint64_t parts, uint64_t whole);
 
 /* In millionths: p50 is 500000, p99.99 999900. */
 static inline uint64_t rad__histogram_at_ppm(const rad_histogram *h, uint32_t millionths)

@@ -84,22 +84,18 @@ bool rad__json_pointer_valid(const char *pointer, size_t length)
 {
     if (length > 0 && pointer[0] != '/') return false;
     for (size_t i = 0; i < length; i++)
-        if (pointer[i] == '~' &&
-            (i + 1 == length || (pointer[i + 1] != '0' && pointer[i + 1] != '1')))
-            return false;
+        if (pointer[i] == '~' && (i + 1 == length || (pointer[i + 1] != '0' && pointer[i + 1] != '1'))) return false;
     return true;
 }
 
 typedef struct search {
     rad_json_pull json;
-    const char
-        *parts[RAD_JSON_DEPTH_MAX + 1]; /* each begins after its '/' and ends before the next */
+    const char *parts[RAD_JSON_DEPTH_MAX + 1]; /* each begins after its '/' and ends before the next */
     uint32_t part_count;
-    uint32_t chosen; /* open arrays and objects on the way */
-    uint64_t index;  /* of the next element of the innermost, if it is an array */
-    bool hit;        /* the last key is the one */
-    uint32_t
-        found_depth; /* of an array or object that is the value, while it is open; or RAD_NONE */
+    uint32_t chosen;      /* open arrays and objects on the way */
+    uint64_t index;       /* of the next element of the innermost, if it is an array */
+    bool hit;             /* the last key is the one */
+    uint32_t found_depth; /* of an array or object that is the value, while it is open; or RAD_NONE */
     rad_json_value found;
 } search;
 
@@ -137,11 +133,10 @@ static bool is_index(const search *s, uint32_t part)
     const char *at = s->parts[part], *end = s->parts[part + 1] - 1;
     uint64_t number = 0;
     if (at == end || (*at == '0' && end - at > 1)) return false;
-    for (; at < end; at++) {
+    for (; at < end; at++)
         if (*at < '0' || *at > '9' || __builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
             return false;
-    }
     return number == s->index;
 }
 
@@ -191,8 +186,8 @@ static void see_key(search *s)
     if (s->hit) s->found = (rad_json_value){.kind = RAD_JSON_NONE};
 }
 
-int rad__json_at(const void *data, size_t size, const char *pointer, size_t length,
-                 rad_json_value *value, rad_error *error)
+int rad__json_at(const void *data, size_t size, const char *pointer, size_t length, rad_json_value *value,
+                 rad_error *error)
 {
     search s = {.json = rad__json_pull(data, size), .found_depth = RAD_NONE};
     RAD_ASSERT(rad__json_pointer_valid(pointer, length));

@@ -53,8 +53,8 @@ int rad__json_error(const rad_json_pull *j, rad_error *error)
     char found[32];
     RAD_ASSERT(j->state == WRONG);
     found_text(j, found, sizeof found);
-    return rad__error(error, RAD_EINPUT, "byte %zu: expected %s, found %s",
-                      (size_t)(j->at - j->begin), j->expected, found);
+    return rad__error(error, RAD_EINPUT, "byte %zu: expected %s, found %s", (size_t)(j->at - j->begin), j->expected,
+                      found);
 }
 
 static char peek(const rad_json_pull *j)
@@ -93,8 +93,7 @@ static int32_t pass_unit(rad_json_pull *j)
 /* Behind \u. */
 static bool pass_code_point(rad_json_pull *j)
 {
-    static const char digits[] = "4 hexadecimal digits",
-                      pair[] = "the second half of a surrogate pair";
+    static const char digits[] = "4 hexadecimal digits", pair[] = "the second half of a surrogate pair";
     const char *from = j->at;
     int32_t unit = pass_unit(j);
     if (unit < 0) return fails(j, digits);
@@ -117,8 +116,7 @@ static bool pass_escape(rad_json_pull *j)
 {
     j->at++;
     char c = peek(j);
-    if (c == 0 || strchr("\"\\/bfnrtu", c) == NULL)
-        return fails(j, "one of \" \\ / b f n r t u after the backslash");
+    if (c == 0 || strchr("\"\\/bfnrtu", c) == NULL) return fails(j, "one of \" \\ / b f n r t u after the backslash");
     j->at++;
     return c != 'u' || pass_code_point(j);
 }
@@ -178,16 +176,14 @@ static bool pass_number(rad_json_pull *j)
 static enum rad_json_kind pass_word(rad_json_pull *j, const char *word, enum rad_json_kind kind)
 {
     size_t length = strlen(word);
-    if ((size_t)(j->end - j->at) < length || memcmp(j->at, word, length) != 0)
-        return wrong(j, "a value");
+    if ((size_t)(j->end - j->at) < length || memcmp(j->at, word, length) != 0) return wrong(j, "a value");
     j->at += length;
     return kind;
 }
 
 static enum rad_json_kind open_level(rad_json_pull *j, bool is_object)
 {
-    if (j->depth == RAD_JSON_DEPTH_MAX)
-        return wrong(j, "at most 512 arrays and objects in each other");
+    if (j->depth == RAD_JSON_DEPTH_MAX) return wrong(j, "at most 512 arrays and objects in each other");
     uint64_t bit = UINT64_C(1) << (j->depth % 64), *word = &j->is_object[j->depth / 64];
     *word = is_object ? *word | bit : *word & ~bit;
     j->depth++;
@@ -233,8 +229,7 @@ static enum rad_json_kind pass_value(rad_json_pull *j)
 
 static void pass_blanks(rad_json_pull *j)
 {
-    while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r'))
-        j->at++;
+    while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' || *j->at == '\t' || *j->at == '\r')) j->at++;
 }
 
 /* `at` stays behind the key's quote, so that the key can be read; the colon is passed with the value. */

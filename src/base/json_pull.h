@@ -58,8 +58,8 @@ RAD_INTERNAL bool rad__json_pointer_valid(const char *pointer, size_t length);
 
 /* The value that a valid pointer names, or RAD_JSON_NONE. When an object has a key several times, the last one counts,
  * as nearly everywhere. All of the document is checked, whatever is asked for. Returns 0 or RAD_EINPUT. */
-RAD_INTERNAL int rad__json_at(const void *data, size_t size, const char *pointer, size_t length,
-                              rad_json_value *value, rad_error *error);
+RAD_INTERNAL int rad__json_at(const void *data, size_t size, const char *pointer, size_t length, rad_json_value *value,
+                              rad_error *error);
 
 /* Appends a string decoded, as UTF-8, and any other value as it is written. */
 RAD_INTERNAL void rad__json_put_text(const rad_json_value *value, rad_bytes *out);

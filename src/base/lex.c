@@ -7,14 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *pairs,
-                    bool has_escapes)
+void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *pairs, bool has_escapes)
 {
-    *l = (rad_lexer){.at = text,
-                     .end = text + length,
-                     .place = {1, 1},
-                     .pairs = pairs,
-                     .has_escapes = has_escapes};
+    *l = (rad_lexer){.at = text, .end = text + length, .place = {1, 1}, .pairs = pairs, .has_escapes = has_escapes};
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) l->at += 3; /* some editors' mark */
 }
 
@@ -60,8 +55,7 @@ static const char *lex_number(rad_lexer *l, uint64_t *number)
     const char *mistake = NULL;
     for (; l->at < l->end && is_digit(*l->at); forward(l))
         if (__builtin_mul_overflow(*number, 10, number) ||
-            __builtin_add_overflow(*number, (uint64_t)(*l->at - '0'), number) ||
-            *number > (uint64_t)1 << 63)
+            __builtin_add_overflow(*number, (uint64_t)(*l->at - '0'), number) || *number > (uint64_t)1 << 63)
             mistake = "the number is too large";
     return mistake;
 }
@@ -73,15 +67,12 @@ static const char *lex_text(rad_lexer *l, rad_text_place *wrong)
     forward(l);
     while (l->at < l->end && *l->at != '"' && *l->at != '\n') {
         size_t size = rad__utf8_size(l->at, (size_t)(l->end - l->at));
-        const char *found = *l->at == 0 ? "the text has a byte 0 in it"
-                            : size == 0 ? "the text is not UTF-8"
-                                        : NULL;
+        const char *found = *l->at == 0 ? "the text has a byte 0 in it" : size == 0 ? "the text is not UTF-8" : NULL;
         if (found != NULL && mistake == NULL) {
             mistake = found;
             *wrong = l->place;
         }
-        bool is_pair = l->has_escapes && *l->at == '\\' && l->end - l->at > 1 &&
-                       memchr("\\\"", l->at[1], 2) != NULL;
+        bool is_pair = l->has_escapes && *l->at == '\\' && l->end - l->at > 1 && memchr("\\\"", l->at[1], 2) != NULL;
         for (size_t i = is_pair ? 2 : size > 0 ? size : 1; i > 0; i--) forward(l);
     }
     if (l->at < l->end && *l->at == '"')
@@ -131,8 +122,8 @@ bool rad__lex_touches_name(const rad_lexer *l)
 
 bool rad__lexeme_is(const rad_lexeme *t, const char *text)
 {
-    return (t->kind == RAD_LEXEME_SIGN || t->kind == RAD_LEXEME_NAME) &&
-           strlen(text) == t->length && memcmp(t->text, text, t->length) == 0;
+    return (t->kind == RAD_LEXEME_SIGN || t->kind == RAD_LEXEME_NAME) && strlen(text) == t->length &&
+           memcmp(t->text, text, t->length) == 0;
 }
 
 void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD])
@@ -147,8 +138,7 @@ void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD])
         snprintf(text, RAD_LEXEME_TOLD, "'%.*s'", t->length > 60 ? 60 : (int)t->length, t->text);
 }
 
-int rad__error_at(rad_error *error, const char *file, rad_text_place at, const char *format,
-                  va_list args)
+int rad__error_at(rad_error *error, const char *file, rad_text_place at, const char *format, va_list args)
 {
     char text[400];
     vsnprintf(text, sizeof text, format, args);

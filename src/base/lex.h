@@ -16,13 +16,7 @@ typedef struct rad_text_place {
     uint32_t line, column; /* from 1 */
 } rad_text_place;
 
-enum rad_lexeme_kind {
-    RAD_LEXEME_END,
-    RAD_LEXEME_NAME,
-    RAD_LEXEME_NUMBER,
-    RAD_LEXEME_TEXT,
-    RAD_LEXEME_SIGN
-};
+enum rad_lexeme_kind { RAD_LEXEME_END, RAD_LEXEME_NAME, RAD_LEXEME_NUMBER, RAD_LEXEME_TEXT, RAD_LEXEME_SIGN };
 
 typedef struct rad_lexeme {
     enum rad_lexeme_kind kind;
@@ -39,8 +33,7 @@ typedef struct rad_lexer {
     bool has_escapes;     /* in a text \" and \\ stand for one character */
 } rad_lexer;
 
-RAD_INTERNAL void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *pairs,
-                                 bool has_escapes);
+RAD_INTERNAL void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *pairs, bool has_escapes);
 
 /* The next lexeme; at the end again and again. NULL, or what is wrong with it, and where; then `t` is a lexeme all the
  * same, and the one after it can be read. */
@@ -58,7 +51,7 @@ enum { RAD_LEXEME_TOLD = 80 };
 RAD_INTERNAL void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD]);
 
 /* "FILE:LINE:COLUMN: …", an error of what was given; returns its code. */
-RAD_INTERNAL int rad__error_at(rad_error *error, const char *file, rad_text_place at,
-                               const char *format, va_list args) RAD_PRINTF(4, 0);
+RAD_INTERNAL int rad__error_at(rad_error *error, const char *file, rad_text_place at, const char *format, va_list args)
+    RAD_PRINTF(4, 0);
 
 #endif

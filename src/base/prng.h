@@ -37,8 +37,7 @@ static inline uint64_t rad__mix64(uint64_t x)
 
 static inline uint64_t rad__mix2(uint64_t a, uint64_t b)
 {
-    return rad__mix64(a + UINT64_C(0x9e3779b97f4a7c15) +
-                      rad__mix64(b + UINT64_C(0x632be59bd9b4e019)));
+    return rad__mix64(a + UINT64_C(0x9e3779b97f4a7c15) + rad__mix64(b + UINT64_C(0x632be59bd9b4e019)));
 }
 
 /* Folds two words into one by a full multiplication: half the cost of rad__mix2, good enough for
@@ -77,8 +76,7 @@ static inline uint64_t rad__prng_below(rad_prng *r, uint64_t bound)
     unsigned __int128 product = (unsigned __int128)rad__prng_next(r) * bound;
     if (RAD_UNLIKELY((uint64_t)product < bound)) {
         uint64_t threshold = -bound % bound;
-        while ((uint64_t)product < threshold)
-            product = (unsigned __int128)rad__prng_next(r) * bound;
+        while ((uint64_t)product < threshold) product = (unsigned __int128)rad__prng_next(r) * bound;
     }
     return (uint64_t)(product >> 64);
 }

@@ -50,8 +50,7 @@ static size_t put_code(char *to, const char *before, uint32_t code, int least, c
 }
 
 /* What is shown of a character that cannot be: its code, or, where `how` wants that, one other character. */
-static size_t stand_in(char shown[RAD_CHARACTER_MAX], uint32_t code, bool is_byte,
-                       enum rad_readable how)
+static size_t stand_in(char shown[RAD_CHARACTER_MAX], uint32_t code, bool is_byte, enum rad_readable how)
 {
     static const char REPLACEMENT[] = "\xef\xbf\xbd";
     bool layout = !is_byte && (code == '\n' || code == '\t');
@@ -64,12 +63,11 @@ static size_t stand_in(char shown[RAD_CHARACTER_MAX], uint32_t code, bool is_byt
         return 2;
     }
     if (is_byte || code < 0x80) return put_code(shown, "\\x", code, 2, "");
-    return code > 0xffff ? put_code(shown, "\\u{", code, 5, "}")
-                         : put_code(shown, "\\u", code, 4, "");
+    return code > 0xffff ? put_code(shown, "\\u{", code, 5, "}") : put_code(shown, "\\u", code, 4, "");
 }
 
-size_t rad__readable_character(const char *text, size_t left, enum rad_readable how,
-                               char shown[RAD_CHARACTER_MAX], size_t *size)
+size_t rad__readable_character(const char *text, size_t left, enum rad_readable how, char shown[RAD_CHARACTER_MAX],
+                               size_t *size)
 {
     size_t length = rad__utf8_size(text, left);
     uint32_t code = length > 0 ? rad__utf8_code(text, length) : (unsigned char)text[0];
@@ -236,8 +234,7 @@ static void put_padded(rad_sink *to, const conversion *c, const char *text, size
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #define PRINT(value) snprintf(text, size, form, c->precision, value)
 
-static int print_integer(char *text, size_t size, const char *form, const conversion *c,
-                         arguments *args)
+static int print_integer(char *text, size_t size, const char *form, const conversion *c, arguments *args)
 {
     switch (c->length) {
     case 'l': return PRINT(va_arg(args->list, long));
@@ -255,7 +252,7 @@ static void put_number(rad_sink *to, const conversion *c, arguments *args)
     size_t size = sizeof text;
     if (c->length == 'q') memcpy(length, "ll", 2);
     snprintf(form, sizeof form, "%%%s.*%s%c", c->flags, length, c->letter);
-    int used = c->letter == 'p' ? snprintf(text, size, "%p", va_arg(args->list, void *))
+    int used = c->letter == 'p'                      ? snprintf(text, size, "%p", va_arg(args->list, void *))
                : strchr("diuxXo", c->letter) != NULL ? print_integer(text, size, form, c, args)
                : c->length == 'L'                    ? PRINT(va_arg(args->list, long double))
                                                      : PRINT(va_arg(args->list, double));

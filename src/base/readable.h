@@ -25,14 +25,13 @@
 enum rad_readable {
     RAD_READABLE_NAME,  /* newlines and tabs become visible, too */
     RAD_READABLE_LINES, /* they stay */
-    RAD_READABLE_CELLS /* in drawings, where a character has a place: one for each, a blank or U+FFFD */
+    RAD_READABLE_CELLS  /* in drawings, where a character has a place: one for each, a blank or U+FFFD */
 };
 
 /* Where text goes to, piece by piece; the first member of what knows the place. */
 typedef struct rad_sink {
     void (*put)(struct rad_sink *sink, const char *text, size_t size);
-    bool (*is_ours)(
-        const char *text); /* %s prints it as it is: a colour. May be NULL: nothing is */
+    bool (*is_ours)(const char *text); /* %s prints it as it is: a colour. May be NULL: nothing is */
 } rad_sink;
 
 /* A buffer; what does not fit is left out, from the first character that does not. Always ends in a zero byte. */
@@ -55,17 +54,14 @@ enum { RAD_CHARACTER_MAX = 12 };
 RAD_INTERNAL size_t rad__readable_character(const char *text, size_t left, enum rad_readable how,
                                             char shown[RAD_CHARACTER_MAX], size_t *size);
 
-RAD_INTERNAL void rad__readable_put(rad_sink *to, const char *text, size_t size,
-                                    enum rad_readable how);
+RAD_INTERNAL void rad__readable_put(rad_sink *to, const char *text, size_t size, enum rad_readable how);
 
 /* As vfprintf, but: what %s and %c print is made readable (RAD_READABLE_NAME); a precision of %s never cuts a
  * character; the width of %s counts characters. No %n, no positions (%1$s), no wide characters. */
-RAD_INTERNAL void rad__readable_format(rad_sink *to, const char *format, va_list args)
-    RAD_PRINTF(2, 0);
+RAD_INTERNAL void rad__readable_format(rad_sink *to, const char *format, va_list args) RAD_PRINTF(2, 0);
 
 /* The same into a buffer, which is always ended; returns how many bytes are in it. Only whole characters are. */
-RAD_INTERNAL size_t rad__readable_text(char *text, size_t room, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL size_t rad__readable_text(char *text, size_t room, const char *format, ...) RAD_PRINTF(3, 4);
 
 /* The same into a stream. */
 RAD_INTERNAL void rad__readable_print(FILE *to, const char *format, ...) RAD_PRINTF(2, 3);

@@ -13,8 +13,7 @@ static bool digest_is_zero(rad_digest d)
 static rad_digest *set_slot(rad_digest *slots, uint64_t slot_count, rad_digest d)
 {
     uint64_t at = d.low & (slot_count - 1);
-    while (!digest_is_zero(slots[at]) && !rad__digest_equal(slots[at], d))
-        at = (at + 1) & (slot_count - 1);
+    while (!digest_is_zero(slots[at]) && !rad__digest_equal(slots[at], d)) at = (at + 1) & (slot_count - 1);
     return &slots[at];
 }
 

@@ -31,10 +31,10 @@ static void take_block(rad_sha256 *s, const uint8_t *at)
     memcpy(v, s->state, sizeof v);
     for (int i = 0; i < 64; i++) {
         uint32_t a = v[0], e = v[4];
-        uint32_t t1 = v[7] + (turn_right(e, 6) ^ turn_right(e, 11) ^ turn_right(e, 25)) +
-                      ((e & v[5]) ^ (~e & v[6])) + K[i] + w[i];
-        uint32_t t2 = (turn_right(a, 2) ^ turn_right(a, 13) ^ turn_right(a, 22)) +
-                      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        uint32_t t1 = v[7] + (turn_right(e, 6) ^ turn_right(e, 11) ^ turn_right(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
+                      K[i] + w[i];
+        uint32_t t2 =
+            (turn_right(a, 2) ^ turn_right(a, 13) ^ turn_right(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += t1;
         v[0] = t1 + t2;
@@ -44,8 +44,8 @@ static void take_block(rad_sha256 *s, const uint8_t *at)
 
 void rad__sha256_begin(rad_sha256 *s)
 {
-    *s = (rad_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-                                0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+    *s = (rad_sha256){
+        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
 void rad__sha256_put(rad_sha256 *s, const void *data, size_t size)
@@ -61,8 +61,7 @@ void rad__sha256_put(rad_sha256 *s, const void *data, size_t size)
         if (used + part < RAD_SHA256_BLOCK) return;
         take_block(s, s->block);
     }
-    for (; size >= RAD_SHA256_BLOCK; at += RAD_SHA256_BLOCK, size -= RAD_SHA256_BLOCK)
-        take_block(s, at);
+    for (; size >= RAD_SHA256_BLOCK; at += RAD_SHA256_BLOCK, size -= RAD_SHA256_BLOCK) take_block(s, at);
     if (size > 0) memcpy(s->block, at, size);
 }
 
@@ -76,8 +75,7 @@ void rad__sha256_end(rad_sha256 *s, uint8_t out[RAD_SHA256_SIZE])
     for (int i = 0; i < 8; i++) length[i] = (uint8_t)(bits >> (56 - 8 * i));
     rad__sha256_put(s, PAD, used < 56 ? 56 - used : 120 - used);
     rad__sha256_put(s, length, sizeof length);
-    for (int i = 0; i < RAD_SHA256_SIZE; i++)
-        out[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
+    for (int i = 0; i < RAD_SHA256_SIZE; i++) out[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
 void rad__sha256(const void *data, size_t size, uint8_t out[RAD_SHA256_SIZE])

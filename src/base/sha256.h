@@ -18,7 +18,6 @@ RAD_INTERNAL void rad__sha256_end(rad_sha256 *s, uint8_t out[RAD_SHA256_SIZE]);
 
 /* All at once; as 64 hexadecimal digits and a zero. */
 RAD_INTERNAL void rad__sha256(const void *data, size_t size, uint8_t out[RAD_SHA256_SIZE]);
-RAD_INTERNAL void rad__sha256_text(const void *data, size_t size,
-                                   char text[2 * RAD_SHA256_SIZE + 1]);
+RAD_INTERNAL void rad__sha256_text(const void *data, size_t size, char text[2 * RAD_SHA256_SIZE + 1]);
 
 #endif

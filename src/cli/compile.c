@@ -40,16 +40,12 @@ static bool is_named(const char *path, const char *part)
 static bool is_clang(const char *name)
 {
     char place[PATH_ROOM], real[PATH_ROOM];
-    if (is_named(name, "clang")) {
-        return true;
-    }
+    if (is_named(name, "clang")) return true;
     const char *path = strchr(name, '/') ? NULL : variable("PATH");
     for (const char *at = path ? path : ""; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
         int size = (int)strcspn(at, ":");
         snprintf(place, sizeof place, "%.*s%s%s", size, at, size ? "/" : "", name);
-        if (access(place, X_OK) == 0 && realpath(place, real)) {
-            return is_named(real, "clang");
-        }
+        if (access(place, X_OK) == 0 && realpath(place, real)) return is_named(real, "clang");
     }
     return false;
 }
@@ -63,13 +59,9 @@ static void command_read(command *k, const char *named, const char *usual)
     char *word = k->text + strspn(k->text, blanks), *next;
     for (; *word && k->word_count < WORDS_MAX; word = next + strspn(next, blanks)) {
         next = word + strcspn(word, blanks);
-        if (*next) {
-            *next++ = 0;
-        }
+        if (*next) *next++ = 0;
         k->words[k->word_count++] = word;
-        if (*word != '-') {
-            k->is_clang = is_clang(word);
-        }
+        if (*word != '-') k->is_clang = is_clang(word);
     }
 }
 
@@ -77,23 +69,18 @@ static void command_read(command *k, const char *named, const char *usual)
 
 static bool is_word(const char *word, const char *const *list)
 {
-    for (; *list; list++) {
-        if (strcmp(word, *list) == 0) {
-            return true;
-        }
-    }
+    for (; *list; list++)
+        if (strcmp(word, *list) == 0) return true;
     return false;
 }
 
 static bool links(int argc, char **argv)
 {
-    static const char *const others[] = {
-        "-c", "-S", "-E", "-M", "-MM", "-r", "-###", "-fsyntax-only", "--version", "-v", NULL};
+    static const char *const others[] = {"-c",        "-S", "-E", "-M", "-MM", "-r", "-###", "-fsyntax-only",
+                                         "--version", "-v", NULL};
     bool any = false;
     for (int i = 0; i < argc; i++) {
-        if (is_word(argv[i], others) && (strcmp(argv[i], "-v") != 0 || argc == 1)) {
-            return false;
-        }
+        if (is_word(argv[i], others) && (strcmp(argv[i], "-v") != 0 || argc == 1)) return false;
         any = any || argv[i][0] != '-';
     }
     return any;
@@ -101,11 +88,8 @@ static bool links(int argc, char **argv)
 
 static bool has(int argc, char **argv, const char *word)
 {
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], word) == 0) {
-            return true;
-        }
-    }
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], word) == 0) return true;
     return false;
 }
 
@@ -115,14 +99,10 @@ static const char *foreign_sanitizer(int argc, char **argv)
     static const char *const names[] = {"address", "hwaddress", "memory", "leak", "kernel-address"};
     static const char start[] = "-fsanitize=";
     for (int i = 0; i < argc; i++) {
-        if (strncmp(argv[i], start, sizeof start - 1) != 0) {
-            continue;
-        }
+        if (strncmp(argv[i], start, sizeof start - 1) != 0) continue;
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
             const char *at = strstr(argv[i], names[n]);
-            if (at && (at[-1] == '=' || at[-1] == ',')) {
-                return names[n];
-            }
+            if (at && (at[-1] == '=' || at[-1] == ',')) return names[n];
         }
     }
     return NULL;
@@ -184,12 +164,8 @@ static void add_library(added *a)
 static void add_words(added *a, const command *k, int argc, char **argv)
 {
     const char *const *own = k->is_clang ? CLANG_WORDS : GCC_WORDS;
-    for (; *own; own++) {
-        add(a, *own);
-    }
-    if (!links(argc, argv)) {
-        return;
-    }
+    for (; *own; own++) add(a, *own);
+    if (!links(argc, argv)) return;
     if (k->is_clang) {
         add(a, "-fno-sanitize-link-runtime");
         add_library(a);
@@ -198,13 +174,10 @@ static void add_words(added *a, const command *k, int argc, char **argv)
     add(a, "-static-libtsan");
     add(a, a->prefix);
     add(a, a->folder);
-    if (has(argc, argv, "-shared")) {
-        add_library(a); /* gcc would link none */
-    }
+    if (has(argc, argv, "-shared")) add_library(a); /* gcc would link none */
 }
 
-static int compile(cli *c, const verb *v, const char *named, const char *usual, int argc,
-                   char **argv)
+static int compile(cli *c, const verb *v, const char *named, const char *usual, int argc, char **argv)
 {
     static command k;
     static added a;
@@ -237,19 +210,12 @@ static int compile(cli *c, const verb *v, const char *named, const char *usual, 
         return EXIT_RUNTIME;
     }
     int count = 0;
-    for (int i = 0; i < k.word_count; i++) {
-        all[count++] = k.words[i];
-    }
-    for (int i = 0; i < argc; i++) {
-        all[count++] = argv[i];
-    }
-    for (int i = 0; i < a.count; i++) {
-        all[count++] = a.words[i];
-    }
+    for (int i = 0; i < k.word_count; i++) all[count++] = k.words[i];
+    for (int i = 0; i < argc; i++) all[count++] = argv[i];
+    for (int i = 0; i < a.count; i++) all[count++] = a.words[i];
     rad__os_signals_restore(c->signals);
     execvp(all[0], (char *const *)(uintptr_t)all); /* tidy: address ok: never written to */
-    complain(c, "'%.400s' cannot be started; %s names the compiler (preset: %s)", all[0], named,
-             usual);
+    complain(c, "'%.400s' cannot be started; %s names the compiler (preset: %s)", all[0], named, usual);
     rad__free(all);
     return EXIT_RUNTIME;
 }

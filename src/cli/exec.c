@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_EXEC_GEN, &VERB_EXEC_RUN, &VERB_EXEC_EXPLORE,
-                                    &VERB_EXEC_STRESS};
+static const verb *const PARTS[] = {&VERB_EXEC_GEN, &VERB_EXEC_RUN, &VERB_EXEC_EXPLORE, &VERB_EXEC_STRESS};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int exec_run(cli *c, int argc, char **argv)
@@ -19,23 +18,19 @@ static int exec_run(cli *c, int argc, char **argv)
 
 static void take_bound(uint64_t given, uint32_t *bound)
 {
-    if (given != NOT_GIVEN) {
-        *bound = (uint32_t)given;
-    }
+    if (given != NOT_GIVEN) *bound = (uint32_t)given;
 }
 
 bool bounds_given(const bound_args *a)
 {
-    return a->hang || a->small || a->stress || a->workers != NOT_GIVEN ||
-           a->programs != NOT_GIVEN || a->tasks != NOT_GIVEN || a->length != NOT_GIVEN ||
-           a->family != NOT_GIVEN || a->resources != NOT_GIVEN || a->events != NOT_GIVEN;
+    return a->hang || a->small || a->stress || a->workers != NOT_GIVEN || a->programs != NOT_GIVEN ||
+           a->tasks != NOT_GIVEN || a->length != NOT_GIVEN || a->family != NOT_GIVEN || a->resources != NOT_GIVEN ||
+           a->events != NOT_GIVEN;
 }
 
 int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b)
 {
-    if (a->small && a->stress) {
-        return bad_usage(c, "--small and --stress: give one");
-    }
+    if (a->small && a->stress) return bad_usage(c, "--small and --stress: give one");
     *b = a->stress ? rad_exec_bounds_stress() : rad_exec_bounds_small();
     take_bound(a->workers, &b->workers);
     take_bound(a->programs, &b->programs);
@@ -51,27 +46,20 @@ int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b)
 int generate(cli *c, uint64_t seed, const rad_exec_bounds *b, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if (rad_exec_generate(seed, b, t, &error) == 0) {
-        return 0;
-    }
-    if (error.code == RAD_EINPUT) {
-        return bad_usage(c, "--%s", error.text);
-    }
+    if (rad_exec_generate(seed, b, t, &error) == 0) return 0;
+    if (error.code == RAD_EINPUT) return bad_usage(c, "--%s", error.text);
     return complain_error(c, &error);
 }
 
 int read_exec_case(cli *c, char **word, uint32_t count, rad_target *t)
 {
-    if (count > 1) {
-        return bad_usage(c, "unexpected argument '%.200s': give one case", word[1]);
-    }
-    if (!target_is_file(word[0]) && strcmp(word[0], "exec") != 0) {
+    if (count > 1) return bad_usage(c, "unexpected argument '%.200s': give one case", word[1]);
+    if (!target_is_file(word[0]) && strcmp(word[0], "exec") != 0)
         return bad_usage(c, "'%.200s': not a case file; usage: CASE.json", word[0]);
-    }
     int status = read_target(c, word, count, false, 0, t);
     if (status == 0 && strcmp(t->machine->name, "exec") != 0) {
-        complain(c, "%.400s: machine: expected \"exec\", found \"%s\"; 'raddle %s' takes any",
-                 word[0], t->machine->name, strchr(c->verb, ' ') + 1);
+        complain(c, "%.400s: machine: expected \"exec\", found \"%s\"; 'raddle %s' takes any", word[0],
+                 t->machine->name, strchr(c->verb, ' ') + 1);
         rad_target_free(t);
         status = EXIT_USAGE;
     }
@@ -86,9 +74,9 @@ void shape_text(const rad_target *t, char *text, size_t size)
     snprintf(text, size,
              "%u worker%s, %u task%s, %u program%s (%u instruction%s in all), %u resource%s, %u "
              "event%s; expects: %s",
-             s.workers, plural(s.workers), s.tasks, plural(s.tasks), s.programs, plural(s.programs),
-             s.instructions, plural(s.instructions), s.resources, plural(s.resources), s.events,
-             plural(s.events), s.expect ? s.expect : "nothing");
+             s.workers, plural(s.workers), s.tasks, plural(s.tasks), s.programs, plural(s.programs), s.instructions,
+             plural(s.instructions), s.resources, plural(s.resources), s.events, plural(s.events),
+             s.expect ? s.expect : "nothing");
 }
 
 void put_shape(writer *j, const rad_target *t)
@@ -116,8 +104,8 @@ void report_evaluations(cli *c, const uint64_t evaluations[RAD_ORACLES_MAX])
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         const char *name = rad_oracle_name(m, i);
         if (name && evaluations[i] && used < sizeof text) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : "",
-                                     name, number(evaluations[i]));
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : "", name,
+                                     number(evaluations[i]));
         }
         sum += evaluations[i];
     }
@@ -132,9 +120,7 @@ void put_evaluations(writer *j, const uint64_t evaluations[RAD_ORACLES_MAX])
     put_object(j, "oracles");
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         const char *name = rad_oracle_name(m, i);
-        if (name) {
-            put_count(j, name, evaluations[i]);
-        }
+        if (name) put_count(j, name, evaluations[i]);
     }
     put_close(j, '}');
 }
@@ -152,11 +138,10 @@ static const char *const EXEC_EXAMPLES[] = {
 const verb VERB_EXEC = {
     .name = "exec",
     .about = "test Raddle's own executor: gen, run, explore, stress",
-    .text =
-        "Test the work-stealing executor, step by step, under tasks that are small programs.\n\n"
-        "A test case holds the programs, the tasks, events from outside, and the configuration "
-        "(docs/dev/executor-cases.md). Its schedule files are those of the machine exec: replay, "
-        "shrink, show and corpus take them.",
+    .text = "Test the work-stealing executor, step by step, under tasks that are small programs.\n\n"
+            "A test case holds the programs, the tasks, events from outside, and the configuration "
+            "(docs/dev/executor-cases.md). Its schedule files are those of the machine exec: replay, "
+            "shrink, show and corpus take them.",
     .status = "0 no failure, 1 failure, " STATUS_ERRORS ", 130 interrupted",
     .examples = EXEC_EXAMPLES,
     .parts = PARTS,

@@ -26,31 +26,27 @@ typedef struct bound_args {
     bool hang, small, stress;
 } bound_args;
 
-#define BOUNDS_NOT_GIVEN                                                                           \
-    {                                                                                              \
-        NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, false, false, \
-            false                                                                                  \
+#define BOUNDS_NOT_GIVEN                                                                                               \
+    {                                                                                                                  \
+        NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, NOT_GIVEN, false, false, false               \
     }
 
-#define OPTION_BOUND(type, name, about)                                                            \
-    {                                                                                              \
-#name, OPTION_COUNT, offsetof(type, bounds.name), "N", about, 0, UINT32_MAX, 0             \
+#define OPTION_BOUND(type, name, about)                                                                                \
+    {                                                                                                                  \
+#name, OPTION_COUNT, offsetof(type, bounds.name), "N", about, 0, UINT32_MAX, 0                                 \
     }
-#define OPTION_BOUND_FLAG(type, name, about)                                                       \
-    {                                                                                              \
-#name, OPTION_FLAG, offsetof(type, bounds.name), NULL, about, 0, 0, 0                      \
+#define OPTION_BOUND_FLAG(type, name, about)                                                                           \
+    {                                                                                                                  \
+#name, OPTION_FLAG, offsetof(type, bounds.name), NULL, about, 0, 0, 0                                          \
     }
-#define OPTIONS_OF_BOUNDS(type)                                                                    \
-    OPTION_BOUND(type, workers, "at most N workers"),                                              \
-        OPTION_BOUND(type, programs, "at most N programs"),                                        \
-        OPTION_BOUND(type, tasks, "at most N tasks from outside"),                                 \
-        OPTION_BOUND(type, length, "at most N instructions a program"),                            \
-        OPTION_BOUND(type, family, "at most N tasks in a family: one and its descendants"),        \
-        OPTION_BOUND(type, resources, "at most N resources"),                                      \
-        OPTION_BOUND(type, events, "at most N events"),                                            \
-        OPTION_BOUND_FLAG(type, hang, "make a case that hangs, and expects that"),                 \
-        OPTION_BOUND_FLAG(type, small,                                                             \
-                          "bounds: 3 workers, 4 tasks, 8 instructions a program (the default)"),   \
+#define OPTIONS_OF_BOUNDS(type)                                                                                        \
+    OPTION_BOUND(type, workers, "at most N workers"), OPTION_BOUND(type, programs, "at most N programs"),              \
+        OPTION_BOUND(type, tasks, "at most N tasks from outside"),                                                     \
+        OPTION_BOUND(type, length, "at most N instructions a program"),                                                \
+        OPTION_BOUND(type, family, "at most N tasks in a family: one and its descendants"),                            \
+        OPTION_BOUND(type, resources, "at most N resources"), OPTION_BOUND(type, events, "at most N events"),          \
+        OPTION_BOUND_FLAG(type, hang, "make a case that hangs, and expects that"),                                     \
+        OPTION_BOUND_FLAG(type, small, "bounds: 3 workers, 4 tasks, 8 instructions a program (the default)"),          \
         OPTION_BOUND_FLAG(type, stress, "bounds: 8 workers, 16 tasks, 32 instructions a program")
 
 /* Presets and what was given. Returns 0 or an exit status. */

@@ -22,17 +22,15 @@ typedef struct tier_args {
 #define AT(field) offsetof(tier_args, field)
 
 static const option TIER_OPTIONS[] = {
-    {"cases", OPTION_COUNT, AT(cases), "N", "try N of the listed cases (default: all that follow)",
-     1, RAD_EXEC_LISTED, 0},
-    {"first", OPTION_COUNT, AT(first), "I", "begin with case I (default: 0)", 0,
-     RAD_EXEC_LISTED - 1, 0},
-    {"runs", OPTION_COUNT, AT(runs), "N",
-     "search a case by states with at most N runs (default: 8,000)", 1, UINT64_C(1000000000), 0},
-    {"jobs", OPTION_COUNT, AT(jobs), "N",
-     "run N processes; results are the same for every N (default: 1)", 1, FAN_JOBS_MAX, 'j'},
+    {"cases", OPTION_COUNT, AT(cases), "N", "try N of the listed cases (default: all that follow)", 1, RAD_EXEC_LISTED,
+     0},
+    {"first", OPTION_COUNT, AT(first), "I", "begin with case I (default: 0)", 0, RAD_EXEC_LISTED - 1, 0},
+    {"runs", OPTION_COUNT, AT(runs), "N", "search a case by states with at most N runs (default: 8,000)", 1,
+     UINT64_C(1000000000), 0},
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N (default: 1)", 1,
+     FAN_JOBS_MAX, 'j'},
     OPTION_MAX_STEPS(tier_args),
-    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
-     0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(tier_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -77,13 +75,11 @@ static void result_add(case_result *r, const rad_exploration *e)
     r->classes += e->classes;
     r->elapsed += e->elapsed;
     r->failed = r->failed || e->failures > 0;
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
-        r->evaluations[i] += e->evaluations[i];
-    }
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) r->evaluations[i] += e->evaluations[i];
 }
 
-static int search(tier *t, const rad_target *target, const char *strategy, uint64_t runs,
-                  uint32_t jobs, rad_exploration *e, case_result *r)
+static int search(tier *t, const rad_target *target, const char *strategy, uint64_t runs, uint32_t jobs,
+                  rad_exploration *e, case_result *r)
 {
     rad_error error = {.code = 0};
     rad_explore_options options = {.strategy = strategy,
@@ -107,22 +103,15 @@ static int search(tier *t, const rad_target *target, const char *strategy, uint6
 }
 
 /* By states, then by delays. On failure *e has the finding. */
-static void search_case(tier *t, const rad_target *target, uint32_t jobs, rad_exploration *e,
-                        case_result *r)
+static void search_case(tier *t, const rad_target *target, uint32_t jobs, rad_exploration *e, case_result *r)
 {
     char strategy[24];
-    if (search(t, target, "dedup", t->args->runs, jobs, e, r) != 0 || r->failed || *t->c->stop) {
-        return;
-    }
+    if (search(t, target, "dedup", t->args->runs, jobs, e, r) != 0 || r->failed || *t->c->stop) return;
     r->complete = e->phase_count > 0 && e->phases[0].exhausted;
-    if (r->complete) {
-        return;
-    }
+    if (r->complete) return;
     rad_exploration_free(e);
     snprintf(strategy, sizeof strategy, "delay:%d", DELAYS_MAX);
-    if (search(t, target, strategy, DELAY_RUNS, jobs, e, r) != 0) {
-        return;
-    }
+    if (search(t, target, strategy, DELAY_RUNS, jobs, e, r) != 0) return;
     r->complete = e->complete;
     for (uint32_t i = 0; i < e->phase_count && i <= DELAYS_MAX; i++) {
         r->bounded = r->bounded || e->phases[i].exhausted;
@@ -131,13 +120,10 @@ static void search_case(tier *t, const rad_target *target, uint32_t jobs, rad_ex
 }
 
 /* The case and its name; the target is to be freed. */
-static int tier_case(const tier *t, uint64_t item, char name[32], rad_target *target,
-                     rad_error *error)
+static int tier_case(const tier *t, uint64_t item, char name[32], rad_target *target, rad_error *error)
 {
     int code = rad_exec_listed((uint32_t)(t->args->first + item), name, target, error);
-    if (code == 0) {
-        target->c.max_steps = t->args->max_steps;
-    }
+    if (code == 0) target->c.max_steps = t->args->max_steps;
     return code;
 }
 
@@ -167,9 +153,7 @@ static void tier_work(void *context, uint64_t item, void *result)
         return;
     }
     result_shape(r, &target);
-    if (r->code == 0) {
-        search_case(t, &target, 1, &e, r);
-    }
+    if (r->code == 0) search_case(t, &target, 1, &e, r);
     rad_exploration_free(&e);
     rad_target_free(&target);
 }
@@ -178,16 +162,14 @@ static void tier_work(void *context, uint64_t item, void *result)
 
 static void coverage_text(const case_result *r, char *text, size_t size)
 {
-    if (r->failed) {
+    if (r->failed)
         snprintf(text, size, "FAILED");
-    } else if (r->complete) {
+    else if (r->complete)
         snprintf(text, size, "complete");
-    } else if (r->bounded) {
-        snprintf(text, size, "every schedule with at most %u delay%s", r->delays,
-                 plural(r->delays));
-    } else {
+    else if (r->bounded)
+        snprintf(text, size, "every schedule with at most %u delay%s", r->delays, plural(r->delays));
+    else
         snprintf(text, size, "no bound is complete");
-    }
 }
 
 static void tell_case(tier *t, const case_result *r)
@@ -196,9 +178,8 @@ static void tell_case(tier *t, const case_result *r)
     coverage_text(r, text, sizeof text);
     if (!t->args->json) {
         const char *on = r->failed ? style(t->c, STYLE_BAD) : "";
-        out(t->c, "%-16s %7u %5u %12u %9s %13s  %s%s%s\n", r->name, r->workers, r->tasks,
-            r->instructions, number(r->states), number(r->runs), on, text,
-            *on ? style(t->c, STYLE_OFF) : "");
+        out(t->c, "%-16s %7u %5u %12u %9s %13s  %s%s%s\n", r->name, r->workers, r->tasks, r->instructions,
+            number(r->states), number(r->runs), on, text, *on ? style(t->c, STYLE_OFF) : "");
         return;
     }
     writer *j = &t->json;
@@ -211,11 +192,10 @@ static void tell_case(tier *t, const case_result *r)
     put_count(j, "interleavings", r->runs);
     put_count(j, "steps", r->steps);
     put_bool(j, "complete", r->complete);
-    if (!r->complete && r->bounded) {
+    if (!r->complete && r->bounded)
         put_count(j, "delays", r->delays);
-    } else {
+    else
         put_text(j, "delays", NULL);
-    }
     put_text(j, "coverage", text);
     put_bool(j, "failed", r->failed);
     put_close(j, '}');
@@ -225,18 +205,15 @@ static void sum_up(tier *t, const case_result *r)
 {
     t->done++;
     t->complete += r->complete && !r->failed;
-    if (!r->complete && r->bounded && !r->failed) {
+    if (!r->complete && r->bounded && !r->failed)
         t->by_delays[r->delays]++;
-    } else if (!r->complete && !r->failed) {
+    else if (!r->complete && !r->failed)
         t->unbounded++;
-    }
     t->sum.states += r->states;
     t->sum.runs += r->runs;
     t->sum.steps += r->steps;
     t->sum.elapsed += r->elapsed;
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
-        t->sum.evaluations[i] += r->evaluations[i];
-    }
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) t->sum.evaluations[i] += r->evaluations[i];
 }
 
 static bool tier_take(void *context, uint64_t item, const void *result)
@@ -267,10 +244,10 @@ static void tell_heading(tier *t)
         put_array(&t->json, "cases");
         return;
     }
-    out(t->c, "%sexec explore%s: %s case%s, seed %d\n", style(t->c, STYLE_BOLD),
-        style(t->c, STYLE_OFF), number(t->count), plural(t->count), TIER_SEED);
-    out(t->c, "%s%-16s %7s %5s %12s %9s %13s  %s%s\n", style(t->c, STYLE_DIM), "case", "workers",
-        "tasks", "instructions", "states", "interleavings", "covered", style(t->c, STYLE_OFF));
+    out(t->c, "%sexec explore%s: %s case%s, seed %d\n", style(t->c, STYLE_BOLD), style(t->c, STYLE_OFF),
+        number(t->count), plural(t->count), TIER_SEED);
+    out(t->c, "%s%-16s %7s %5s %12s %9s %13s  %s%s\n", style(t->c, STYLE_DIM), "case", "workers", "tasks",
+        "instructions", "states", "interleavings", "covered", style(t->c, STYLE_OFF));
 }
 
 /* What is known now, with its limits. */
@@ -279,20 +256,17 @@ static void verdict_text(const tier *t, char *text, size_t size)
     const rad_target any = {.machine = rad_machine_find("exec")};
     const char *limits = rad_target_limits(&any);
     uint64_t rest = t->done - t->complete - t->sum.failed;
-    int used =
-        snprintf(text, size, "%s %s case%s%s",
-                 t->sum.failed ? "a failure was found in the last of" : "nothing found in",
-                 number(t->done), plural(t->done), *t->c->stop ? " before it was interrupted" : "");
+    int used = snprintf(text, size, "%s %s case%s%s",
+                        t->sum.failed ? "a failure was found in the last of" : "nothing found in", number(t->done),
+                        plural(t->done), *t->c->stop ? " before it was interrupted" : "");
     if (t->sum.failed) {
         snprintf(text + used, size - (size_t)used, ".");
     } else if (rest == 0) {
-        snprintf(text + used, size - (size_t)used, "; every state of each was visited, %s.",
-                 limits ? limits : "");
+        snprintf(text + used, size - (size_t)used, "; every state of each was visited, %s.", limits ? limits : "");
     } else {
         snprintf(text + used, size - (size_t)used,
-                 "; every state of %s was visited, %s %s searched up to a bound only, %s.",
-                 number(t->complete), number(rest), rest == 1 ? "was" : "were",
-                 limits ? limits : "");
+                 "; every state of %s was visited, %s %s searched up to a bound only, %s.", number(t->complete),
+                 number(rest), rest == 1 ? "was" : "were", limits ? limits : "");
     }
 }
 
@@ -303,15 +277,12 @@ static void tell_totals(tier *t)
     out(c, "\n%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     report_label(c, "cases");
     out(c, "%s of %s: %s complete", number(t->done), number(t->count), number(t->complete));
-    for (uint32_t i = 0; i <= DELAYS_MAX; i++) {
-        if (t->by_delays[i]) {
-            out(c, ", %s up to %u delay%s", number(t->by_delays[i]), i, plural(i));
-        }
-    }
+    for (uint32_t i = 0; i <= DELAYS_MAX; i++)
+        if (t->by_delays[i]) out(c, ", %s up to %u delay%s", number(t->by_delays[i]), i, plural(i));
     out(c, t->unbounded ? ", %s without a bound\n" : "\n", number(t->unbounded));
     report_label(c, "runs");
-    out(c, "%s interleavings, %s states, %s steps, %.2f s of computing\n", number(sum->runs),
-        number(sum->states), number(sum->steps), sum->elapsed);
+    out(c, "%s interleavings, %s states, %s steps, %.2f s of computing\n", number(sum->runs), number(sum->states),
+        number(sum->steps), sum->elapsed);
     report_evaluations(c, sum->evaluations);
     report_label(c, "seed");
     out(c, "%d\n", TIER_SEED);
@@ -326,9 +297,7 @@ static void totals_json(tier *t, const rad_exploration *e)
     put_count(j, "done", t->done);
     put_count(j, "complete", t->complete);
     put_array(j, "up_to_delays");
-    for (uint32_t i = 0; i <= DELAYS_MAX; i++) {
-        put_count(j, NULL, t->by_delays[i]);
-    }
+    for (uint32_t i = 0; i <= DELAYS_MAX; i++) put_count(j, NULL, t->by_delays[i]);
     put_close(j, ']');
     put_count(j, "unbounded", t->unbounded);
     put_count(j, "interleavings", t->sum.runs);
@@ -365,9 +334,7 @@ static int failure_of_list(tier *t, rad_exploration *e)
     rad_error error = {.code = 0};
     rad_target target;
     char name[32];
-    if (tier_case(t, t->done - 1, name, &target, &error) != 0) {
-        return complain_error(t->c, &error);
-    }
+    if (tier_case(t, t->done - 1, name, &target, &error) != 0) return complain_error(t->c, &error);
     int status = tell_failure(t, &target, name, e);
     rad_target_free(&target);
     return status;
@@ -378,12 +345,8 @@ static int explore_only(tier *t, rad_exploration *e)
     case_result r = {.runs = 0};
     snprintf(r.name, sizeof r.name, "%.31s", t->hunt->name);
     result_shape(&r, t->only);
-    if (r.code == 0) {
-        search_case(t, t->only, (uint32_t)t->args->jobs, e, &r);
-    }
-    if (*t->c->stop) {
-        return EXIT_INTERRUPTED;
-    }
+    if (r.code == 0) search_case(t, t->only, (uint32_t)t->args->jobs, e, &r);
+    if (*t->c->stop) return EXIT_INTERRUPTED;
     tier_take(t, 0, &r);
     return r.failed ? hunt_explain(t->hunt, e, !t->args->no_shrink) : t->status;
 }
@@ -402,31 +365,21 @@ static int explore_tier(tier *t)
     tell_heading(t);
     if (t->only) {
         status = explore_only(t, &e);
-        if (t->args->json) {
-            put_close(&t->json, ']');
-        }
+        if (t->args->json) put_close(&t->json, ']');
     } else {
         status = fan_run(&f);
         status = status ? status : t->status;
         progress_clear(t->c);
-        if (t->args->json) {
-            put_close(&t->json, ']');
-        }
-        if (status == 0 && t->sum.failed) {
-            status = failure_of_list(t, &e);
-        }
+        if (t->args->json) put_close(&t->json, ']');
+        if (status == 0 && t->sum.failed) status = failure_of_list(t, &e);
     }
-    if (t->args->json) {
+    if (t->args->json)
         totals_json(t, &e);
-    } else {
+    else
         tell_totals(t);
-    }
     bool interrupted = e.interrupted;
     rad_exploration_free(&e);
-    return status          ? status
-           : interrupted   ? EXIT_INTERRUPTED
-           : t->sum.failed ? EXIT_FOUND
-                           : EXIT_FINE;
+    return status ? status : interrupted ? EXIT_INTERRUPTED : t->sum.failed ? EXIT_FOUND : EXIT_FINE;
 }
 
 static int explore_run(cli *c, int argc, char **argv)
@@ -437,18 +390,12 @@ static int explore_run(cli *c, int argc, char **argv)
     rad_target target;
     words w;
     int status = options_parse(c, &VERB_EXEC_EXPLORE, argc, argv, &a, &w);
-    if (status != GO_ON || (status = check_output(c, a.output)) != 0) {
-        return status;
-    }
+    if (status != GO_ON || (status = check_output(c, a.output)) != 0) return status;
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
     t = (tier){.c = c, .args = &a, .hunt = &h};
     if (w.count > 0) {
-        if (a.cases || a.first) {
-            return bad_usage(c, "--cases and --first choose from the list; the file is one case");
-        }
-        if ((status = read_exec_case(c, w.at, w.count, &target)) != 0) {
-            return status;
-        }
+        if (a.cases || a.first) return bad_usage(c, "--cases and --first choose from the list; the file is one case");
+        if ((status = read_exec_case(c, w.at, w.count, &target)) != 0) return status;
         target.c.max_steps = a.max_steps ? a.max_steps : target.c.max_steps;
         hunt_name(&h, target_is_file(w.at[0]) ? w.at[0] : NULL, "exec");
         t.only = &target;

@@ -17,10 +17,9 @@ typedef struct gen_args {
 static const option GEN_OPTIONS[] = {
     OPTION_SEED(gen_args),
     OPTIONS_OF_BOUNDS(gen_args),
-    {"listed", OPTION_COUNT, offsetof(gen_args, listed), "I",
-     "take case I of the list of 'exec explore' instead", 0, RAD_EXEC_LISTED - 1, 0},
-    {"output", OPTION_TEXT, offsetof(gen_args, output), "FILE", "file to write (default: stdout)",
-     0, 0, 0},
+    {"listed", OPTION_COUNT, offsetof(gen_args, listed), "I", "take case I of the list of 'exec explore' instead", 0,
+     RAD_EXEC_LISTED - 1, 0},
+    {"output", OPTION_TEXT, offsetof(gen_args, output), "FILE", "file to write (default: stdout)", 0, 0, 0},
     OPTION_JSON(gen_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -30,11 +29,10 @@ static void report_json(cli *c, const gen_args *a, const rad_target *t)
     writer j;
     put_begin(&j, c);
     put_text(&j, "verb", "exec gen");
-    if (a->seed != NOT_GIVEN) {
+    if (a->seed != NOT_GIVEN)
         put_count(&j, "seed", a->seed);
-    } else {
+    else
         put_text(&j, "listed", a->name);
-    }
     put_shape(&j, t);
     put_text(&j, "output", a->output);
     put_target(&j, t);
@@ -45,24 +43,18 @@ static int tell(cli *c, const gen_args *a, const rad_target *t)
 {
     rad_error error = {.code = 0};
     char shape[256], origin[64], *text = rad_target_json(t, &error);
-    if (text == NULL) {
-        return complain_error(c, &error);
-    }
+    if (text == NULL) return complain_error(c, &error);
     shape_text(t, shape, sizeof shape);
-    if (a->seed != NOT_GIVEN) {
+    if (a->seed != NOT_GIVEN)
         snprintf(origin, sizeof origin, "seed %llu", (unsigned long long)a->seed);
-    } else {
+    else
         snprintf(origin, sizeof origin, "%s", a->name);
-    }
     int status = 0;
-    if (a->output && rad__os_write_file(a->output, text, strlen(text), &error) != 0) {
-        status = complain_error(c, &error);
-    }
+    if (a->output && rad__os_write_file(a->output, text, strlen(text), &error) != 0) status = complain_error(c, &error);
     if (status == 0 && a->json) {
         report_json(c, a, t);
     } else if (status == 0 && a->output) {
-        out(c, "%s%s%s: %s, %s\n", style(c, STYLE_BOLD), a->output, style(c, STYLE_OFF), origin,
-            shape);
+        out(c, "%s%s%s: %s, %s\n", style(c, STYLE_BOLD), a->output, style(c, STYLE_OFF), origin, shape);
     } else if (status == 0) { /* stdout is the case and nothing else */
         out_text(c, text);
         note("%s, %s\n", origin, shape);
@@ -80,9 +72,7 @@ static int make_case(cli *c, gen_args *a, rad_target *t)
         int status = read_bounds(c, &a->bounds, &bounds);
         return status ? status : generate(c, a->seed, &bounds, t);
     }
-    if (a->seed != NOT_GIVEN || bounds_given(&a->bounds)) {
-        return bad_usage(c, "--listed takes no seed and no bounds");
-    }
+    if (a->seed != NOT_GIVEN || bounds_given(&a->bounds)) return bad_usage(c, "--listed takes no seed and no bounds");
     return rad_exec_listed((uint32_t)a->listed, a->name, t, &error) ? complain_error(c, &error) : 0;
 }
 
@@ -92,15 +82,9 @@ static int gen_run(cli *c, int argc, char **argv)
     rad_target t;
     words w;
     int status = options_parse(c, &VERB_EXEC_GEN, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
-    if (w.count > 0) {
-        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
-    }
-    if ((status = make_case(c, &a, &t)) != 0) {
-        return status;
-    }
+    if (status != GO_ON) return status;
+    if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
+    if ((status = make_case(c, &a, &t)) != 0) return status;
     status = tell(c, &a, &t);
     rad_target_free(&t);
     return status;

@@ -26,20 +26,15 @@ enum { SEEDS_MAX = 100000000, STEPS_MAX = 10000000 };
 
 static const option STRESS_OPTIONS[] = {
     {"seeds", OPTION_COUNT, AT(seeds), "N", "try N seeds (default: 50)", 1, SEEDS_MAX, 0},
-    {"max-steps", OPTION_COUNT, AT(max_steps), "N", "steps of a run (default: 5,000)", 1, STEPS_MAX,
-     0},
-    {"max-programs", OPTION_COUNT, AT(programs), "N", "at most N programs a case (default: 8)", 1,
-     UINT32_MAX, 0},
-    {"max-tasks", OPTION_COUNT, AT(tasks), "N", "at most N tasks from outside (default: 16)", 1,
-     UINT32_MAX, 0},
+    {"max-steps", OPTION_COUNT, AT(max_steps), "N", "steps of a run (default: 5,000)", 1, STEPS_MAX, 0},
+    {"max-programs", OPTION_COUNT, AT(programs), "N", "at most N programs a case (default: 8)", 1, UINT32_MAX, 0},
+    {"max-tasks", OPTION_COUNT, AT(tasks), "N", "at most N tasks from outside (default: 16)", 1, UINT32_MAX, 0},
     {"seed-base", OPTION_COUNT, AT(seed_base), "S", "first seed (default: 1)", 0, SEED_MAX, 0},
     {"workers", OPTION_COUNT, AT(workers), "N", "at most N workers (default: 8)", 1, UINT32_MAX, 0},
-    {"length", OPTION_COUNT, AT(length), "N", "at most N instructions a program (default: 32)", 1,
-     UINT32_MAX, 0},
-    {"jobs", OPTION_COUNT, AT(jobs), "N",
-     "run N processes; results are the same for every N (default: 1)", 1, FAN_JOBS_MAX, 'j'},
-    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
-     0, 0, 0},
+    {"length", OPTION_COUNT, AT(length), "N", "at most N instructions a program (default: 32)", 1, UINT32_MAX, 0},
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N (default: 1)", 1,
+     FAN_JOBS_MAX, 'j'},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(stress_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -82,8 +77,8 @@ static uint64_t seed_of(const stress *s, uint64_t item)
     return s->args->seed_base + item;
 }
 
-static int run_once(stress *s, const rad_target *t, uint32_t driver, uint64_t seed,
-                    rad_exploration *e, rad_error *error)
+static int run_once(stress *s, const rad_target *t, uint32_t driver, uint64_t seed, rad_exploration *e,
+                    rad_error *error)
 {
     rad_explore_options options = {.strategy = DRIVERS[driver],
                                    .runs = 1,
@@ -97,21 +92,18 @@ static int run_once(stress *s, const rad_target *t, uint32_t driver, uint64_t se
 
 static bool is_at_limit(const rad_exploration *e)
 {
-    return e->finding_count > 0 &&
-           strcmp(rad_artifact_verdict(e->findings[0].artifact)->kind, "step-limit") == 0;
+    return e->finding_count > 0 && strcmp(rad_artifact_verdict(e->findings[0].artifact)->kind, "step-limit") == 0;
 }
 
 /* Under one driver; *e is to be freed, also after an error. */
-static int drive(stress *s, rad_target *t, uint32_t driver, uint64_t seed, rad_exploration *e,
-                 enum ending *how, rad_error *error)
+static int drive(stress *s, rad_target *t, uint32_t driver, uint64_t seed, rad_exploration *e, enum ending *how,
+                 rad_error *error)
 {
     *e = (rad_exploration){.runs = 0};
     t->c.max_steps = s->args->max_steps;
     int code = run_once(s, t, driver, seed, e, error);
     *how = e->failures ? FAILED : rad_exec_met(e, "refused") ? REFUSED : COMPLETED;
-    if (code != 0 || !is_at_limit(e)) {
-        return code;
-    }
+    if (code != 0 || !is_at_limit(e)) return code;
     rad_exploration longer = {.runs = 0};
     t->c.max_steps = RETRY * s->args->max_steps;
     t->c.max_steps = t->c.max_steps > RETRY_STEPS ? t->c.max_steps : RETRY_STEPS;
@@ -133,9 +125,7 @@ static void result_add(seed_result *r, const rad_exploration *e, enum ending how
     r->longest = e->steps > r->longest ? e->steps : r->longest;
     r->elapsed += e->elapsed;
     r->endings[how]++;
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
-        r->evaluations[i] += e->evaluations[i];
-    }
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) r->evaluations[i] += e->evaluations[i];
 }
 
 static void stress_work(void *context, uint64_t item, void *result)
@@ -159,9 +149,7 @@ static void stress_work(void *context, uint64_t item, void *result)
         }
         rad_exploration_free(&e);
     }
-    if (r->code != 0) {
-        snprintf(r->text, sizeof r->text, "%s", error.text);
-    }
+    if (r->code != 0) snprintf(r->text, sizeof r->text, "%s", error.text);
     rad_target_free(&t);
 }
 
@@ -181,12 +169,8 @@ static bool stress_take(void *context, uint64_t item, const void *result)
     s->sum.steps += r.steps;
     s->sum.longest = r.longest > s->sum.longest ? r.longest : s->sum.longest;
     s->sum.elapsed += r.elapsed;
-    for (uint32_t i = 0; i < ENDINGS; i++) {
-        s->sum.endings[i] += r.endings[i];
-    }
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
-        s->sum.evaluations[i] += r.evaluations[i];
-    }
+    for (uint32_t i = 0; i < ENDINGS; i++) s->sum.endings[i] += r.endings[i];
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) s->sum.evaluations[i] += r.evaluations[i];
     s->failed = r.endings[FAILED] > 0;
     s->driver = r.driver;
     progress_items(s->c, "seed", item + 1, s->args->seeds);
@@ -203,17 +187,12 @@ static int tell_failure(stress *s, rad_exploration *e)
     char name[80];
     uint64_t seed = seed_of(s, s->done - 1);
     int status = generate(s->c, seed, &s->bounds, &t);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     snprintf(name, sizeof name, "exec-seed-%llu", (unsigned long long)seed);
     hunt_name(s->hunt, NULL, name);
-    if (!s->args->json) {
-        out(s->c, "seed %llu fails under %s\n", (unsigned long long)seed, DRIVERS[s->driver]);
-    }
-    status = drive(s, &t, s->driver, seed, e, &how, &error) == 0
-                 ? hunt_explain(s->hunt, e, !s->args->no_shrink)
-                 : complain_error(s->c, &error);
+    if (!s->args->json) out(s->c, "seed %llu fails under %s\n", (unsigned long long)seed, DRIVERS[s->driver]);
+    status = drive(s, &t, s->driver, seed, e, &how, &error) == 0 ? hunt_explain(s->hunt, e, !s->args->no_shrink)
+                                                                 : complain_error(s->c, &error);
     rad_target_free(&t);
     return status;
 }
@@ -226,10 +205,9 @@ static void tell_heading(const stress *s)
         out(s->c,
             "%sexec stress%s: %s seed%s from %llu, up to %s steps, %u workers, %u tasks, %u "
             "programs of %u\n",
-            style(s->c, STYLE_BOLD), style(s->c, STYLE_OFF), number(s->args->seeds),
-            plural(s->args->seeds), (unsigned long long)s->args->seed_base,
-            number(s->args->max_steps), s->bounds.workers, s->bounds.tasks, s->bounds.programs,
-            s->bounds.length);
+            style(s->c, STYLE_BOLD), style(s->c, STYLE_OFF), number(s->args->seeds), plural(s->args->seeds),
+            (unsigned long long)s->args->seed_base, number(s->args->max_steps), s->bounds.workers, s->bounds.tasks,
+            s->bounds.programs, s->bounds.length);
     }
 }
 
@@ -239,30 +217,27 @@ static void tell_totals(const stress *s)
     const seed_result *sum = &s->sum;
     out(c, "\n%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     report_label(c, "seeds");
-    out(c, "%s of %s, from %llu; drivers fair, random, pct:3, first\n", number(s->done),
-        number(s->args->seeds), (unsigned long long)s->args->seed_base);
+    out(c, "%s of %s, from %llu; drivers fair, random, pct:3, first\n", number(s->done), number(s->args->seeds),
+        (unsigned long long)s->args->seed_base);
     report_label(c, "runs");
-    out(c, "%s, each twice; %s steps, the longest %s; %.2f s of computing", number(sum->runs),
-        number(sum->steps), number(sum->longest), sum->elapsed);
-    if (sum->elapsed > 0.01) { /* both of the two runs take steps */
+    out(c, "%s, each twice; %s steps, the longest %s; %.2f s of computing", number(sum->runs), number(sum->steps),
+        number(sum->longest), sum->elapsed);
+    if (sum->elapsed > 0.01) /* both of the two runs take steps */
         out(c, " (%s steps/s)", number((uint64_t)(2 * (double)sum->steps / sum->elapsed)));
-    }
     out_text(c, "\n");
     report_label(c, "outcomes");
     for (uint32_t i = 0; i < ENDINGS; i++) {
         out(c, "%s%s ", i ? ", " : "", number(sum->endings[i]));
-        if (i == NEEDED_MORE) {
+        if (i == NEEDED_MORE)
             out(c, "needed more than %s steps", number(s->args->max_steps));
-        } else {
+        else
             out_text(c, ENDING_WORDS[i]);
-        }
     }
     out_text(c, "\n");
     report_evaluations(c, sum->evaluations);
     out(c, "%s%s%s %s %s run%s%s.\n", style(c, s->failed ? STYLE_BAD : STYLE_GOOD),
-        s->failed ? "a failure was found" : "nothing found", style(c, STYLE_OFF),
-        s->failed ? "in the last of" : "in", number(sum->runs), plural(sum->runs),
-        *c->stop ? " before it was interrupted" : "");
+        s->failed ? "a failure was found" : "nothing found", style(c, STYLE_OFF), s->failed ? "in the last of" : "in",
+        number(sum->runs), plural(sum->runs), *c->stop ? " before it was interrupted" : "");
 }
 
 static void report_json(stress *s, const rad_exploration *e)
@@ -279,9 +254,7 @@ static void report_json(stress *s, const rad_exploration *e)
     put_count(&j, "max_tasks", s->bounds.tasks);
     put_count(&j, "max_length", s->bounds.length);
     put_array(&j, "drivers");
-    for (uint32_t i = 0; i < DRIVER_COUNT; i++) {
-        put_text(&j, NULL, DRIVERS[i]);
-    }
+    for (uint32_t i = 0; i < DRIVER_COUNT; i++) put_text(&j, NULL, DRIVERS[i]);
     put_close(&j, ']');
     put_count(&j, "done", s->done);
     put_count(&j, "runs", sum->runs);
@@ -289,9 +262,7 @@ static void report_json(stress *s, const rad_exploration *e)
     put_count(&j, "longest", sum->longest);
     put_real(&j, "elapsed", sum->elapsed);
     put_object(&j, "outcomes");
-    for (uint32_t i = 0; i < ENDINGS; i++) {
-        put_count(&j, ENDING_WORDS[i], sum->endings[i]);
-    }
+    for (uint32_t i = 0; i < ENDINGS; i++) put_count(&j, ENDING_WORDS[i], sum->endings[i]);
     put_close(&j, '}');
     put_evaluations(&j, sum->evaluations);
     const rad_exploration *done[PHASES] = {[PHASE_FIRST] = e};
@@ -301,17 +272,14 @@ static void report_json(stress *s, const rad_exploration *e)
 
 /* ---- The verb -------------------------------------------------------------------------------------- */
 
-static int read_variable(cli *c, enum stress_variable v, uint64_t min, uint64_t max,
-                         uint64_t *value)
+static int read_variable(cli *c, enum stress_variable v, uint64_t min, uint64_t max, uint64_t *value)
 {
     const char *text = c->stress[v];
     uint64_t given;
-    if (*text == 0) {
-        return 0;
-    }
+    if (*text == 0) return 0;
     if (!read_count(text, max, &given) || given < min) {
-        return bad_usage(c, "%s '%.80s': use a whole number from %llu to %llu", STRESS_NAMES[v],
-                         text, (unsigned long long)min, (unsigned long long)max);
+        return bad_usage(c, "%s '%.80s': use a whole number from %llu to %llu", STRESS_NAMES[v], text,
+                         (unsigned long long)min, (unsigned long long)max);
     }
     *value = given;
     return 0;
@@ -331,13 +299,9 @@ static int check_bounds(cli *c, const stress *s)
 {
     rad_target t;
     int status = 0;
-    if (SEED_MAX - s->args->seed_base < s->args->seeds - 1) {
-        return bad_usage(c, "--seed-base: the last seed would be above %llu",
-                         (unsigned long long)SEED_MAX);
-    }
-    if ((status = generate(c, s->args->seed_base, &s->bounds, &t)) == 0) {
-        rad_target_free(&t);
-    }
+    if (SEED_MAX - s->args->seed_base < s->args->seeds - 1)
+        return bad_usage(c, "--seed-base: the last seed would be above %llu", (unsigned long long)SEED_MAX);
+    if ((status = generate(c, s->args->seed_base, &s->bounds, &t)) == 0) rad_target_free(&t);
     return status;
 }
 
@@ -355,14 +319,11 @@ static int stress_all(stress *s)
     int status = fan_run(&f);
     status = status ? status : s->status;
     progress_clear(s->c);
-    if (status == 0 && s->failed) {
-        status = tell_failure(s, &e);
-    }
-    if (s->args->json) {
+    if (status == 0 && s->failed) status = tell_failure(s, &e);
+    if (s->args->json)
         report_json(s, &e);
-    } else {
+    else
         tell_totals(s);
-    }
     bool interrupted = e.interrupted;
     rad_exploration_free(&e);
     return status ? status : interrupted ? EXIT_INTERRUPTED : s->failed ? EXIT_FOUND : EXIT_FINE;
@@ -381,26 +342,17 @@ static int stress_run(cli *c, int argc, char **argv)
                      .length = preset.length,
                      .jobs = 1};
     words w;
-    int bad = read_environment(c, &a),
-        status = options_parse(c, &VERB_EXEC_STRESS, argc, argv, &a, &w);
-    if (status != GO_ON || (status = bad) != 0) {
-        return status;
-    }
-    if (w.count > 0) {
-        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
-    }
-    if ((status = check_output(c, a.output)) != 0) {
-        return status;
-    }
+    int bad = read_environment(c, &a), status = options_parse(c, &VERB_EXEC_STRESS, argc, argv, &a, &w);
+    if (status != GO_ON || (status = bad) != 0) return status;
+    if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
+    if ((status = check_output(c, a.output)) != 0) return status;
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
     stress s = {.c = c, .args = &a, .hunt = &h, .bounds = preset};
     s.bounds.workers = (uint32_t)a.workers;
     s.bounds.programs = (uint32_t)a.programs;
     s.bounds.tasks = (uint32_t)a.tasks;
     s.bounds.length = (uint32_t)a.length;
-    if ((status = check_bounds(c, &s)) == 0) {
-        status = stress_all(&s);
-    }
+    if ((status = check_bounds(c, &s)) == 0) status = stress_all(&s);
     hunt_free(&h);
     return status;
 }

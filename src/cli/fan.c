@@ -96,11 +96,9 @@ static int hand_result(hand *h, uint64_t item, char *result)
     }
     hand_end(h);
     if (h->how.signal != 0)
-        complain(c, "the process for number %s died: %s", number(item + 1),
-                 rad__os_signal_name(h->how.signal));
+        complain(c, "the process for number %s died: %s", number(item + 1), rad__os_signal_name(h->how.signal));
     else
-        complain(c, "the process for number %s ended with exit status %d", number(item + 1),
-                 h->how.status);
+        complain(c, "the process for number %s ended with exit status %d", number(item + 1), h->how.status);
     return EXIT_RUNTIME;
 }
 
@@ -110,12 +108,8 @@ static int fan_alone(const fan *f)
     for (uint64_t i = 0; i < f->count; i++) {
         memset(result, 0, sizeof result);
         f->work(f->context, i, result);
-        if (*f->c->stop) {
-            return EXIT_INTERRUPTED;
-        }
-        if (!f->take(f->context, i, result)) {
-            return 0;
-        }
+        if (*f->c->stop) return EXIT_INTERRUPTED;
+        if (!f->take(f->context, i, result)) return 0;
     }
     return 0;
 }
@@ -126,9 +120,7 @@ int fan_run(const fan *f)
     char result[FAN_RESULT_MAX];
     rad_error error = {.code = 0};
     int status = 0;
-    if (f->jobs <= 1) {
-        return fan_alone(f);
-    }
+    if (f->jobs <= 1) return fan_alone(f);
     out_flush(f->c); /* or every process would write what is pending */
     for (uint32_t i = 0; i < f->jobs && i < FAN_JOBS_MAX && status == 0; i++) {
         hands[i] = (hand){.f = f};

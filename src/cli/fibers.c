@@ -29,9 +29,7 @@ static const char *sanitizer_of(const rad_elf *e)
                                           {"__hwasan_init", "the hardware address sanitizer"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool ours = i == 1 && rad__elf_symbol(e, "rad_watched") != RAD_ELF_ABSENT; /* raddle cc */
-        if (!ours && rad__elf_symbol(e, rows[i][0]) != RAD_ELF_ABSENT) {
-            return rows[i][1];
-        }
+        if (!ours && rad__elf_symbol(e, rows[i][0]) != RAD_ELF_ABSENT) return rows[i][1];
     }
     return NULL;
 }
@@ -41,9 +39,7 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
 {
     const char *other = rad__elf_needed(e, LIBRARY ".");
     if (other) {
-        complain(c,
-                 "'%.400s': linked with %.60s, but this raddle explores programs of " LAB_LIBRARY,
-                 path, other);
+        complain(c, "'%.400s': linked with %.60s, but this raddle explores programs of " LAB_LIBRARY, path, other);
         return EXIT_USAGE;
     }
     if (rad__elf_needed(e, "libraddle-lab.so.") || rad__elf_needed(e, "libraddle-load.so.")) {
@@ -71,8 +67,7 @@ static int refuse_unlinked(cli *c, const char *path, const rad_elf *e)
 static bool has_parts_of_ours(const rad_elf *e)
 {
     return rad__elf_needed(e, LIBRARY) || rad__elf_needed(e, "libraddle-lab.so.") ||
-           rad__elf_needed(e, "libraddle-load.so.") ||
-           rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
+           rad__elf_needed(e, "libraddle-load.so.") || rad__elf_symbol(e, "rad_main") == RAD_ELF_DEFINED ||
            rad__elf_symbol(e, "rad_runtime_create") == RAD_ELF_DEFINED;
 }
 
@@ -80,17 +75,11 @@ static bool has_parts_of_ours(const rad_elf *e)
 static bool uses_threads(const rad_elf *e)
 {
     static const char *const calls[] = {"pthread_create", "thrd_create", "timer_create"};
-    static const char *const quiet[] = {"libc.so.",      "libm.so.",  "ld-linux", "libgcc_s.so.",
-                                        "libdl.so.",     "librt.so.", "libtinfo", "libselinux.so.",
-                                        "libresolv.so.", NULL};
-    if (has_parts_of_ours(e)) {
-        return false;
-    }
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-        if (rad__elf_symbol(e, calls[i]) == RAD_ELF_NEEDED) {
-            return true;
-        }
-    }
+    static const char *const quiet[] = {"libc.so.",  "libm.so.", "ld-linux",       "libgcc_s.so.",  "libdl.so.",
+                                        "librt.so.", "libtinfo", "libselinux.so.", "libresolv.so.", NULL};
+    if (has_parts_of_ours(e)) return false;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (rad__elf_symbol(e, calls[i]) == RAD_ELF_NEEDED) return true;
     return rad__elf_needs_other(e, quiet);
 }
 
@@ -98,9 +87,7 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
 {
     struct stat about;
     const char *sanitizer = sanitizer_of(e), *needed = rad__elf_needed(e, LIBRARY ".");
-    if (!uses_threads(e) && (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0)) {
-        return refuse_unlinked(c, path, e);
-    }
+    if (!uses_threads(e) && (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0)) return refuse_unlinked(c, path, e);
     if (sanitizer) {
         complain(c,
                  "'%.400s': compiled with %s, which does not know the fibers of a run under test; "
@@ -108,9 +95,8 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
                  path, sanitizer);
         return EXIT_USAGE;
     }
-    if (stat(path, &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID))) {
+    if (stat(path, &about) == 0 && (about.st_mode & (S_ISUID | S_ISGID)))
         return refuse(c, path, "runs as another user or group: the lab's library cannot be loaded");
-    }
     if (e->all.symbol_count == 0) {
         c->program_lacks = "it is stripped: functions have no names, lines no numbers; link it "
                            "without -s, and compile it with -g";
@@ -124,8 +110,7 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
 
 bool find_lab_file(const char *built, const char *installed, char *path, size_t size)
 {
-    const char *places[][2] = {{"/src/lab/", built},
-                               {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
+    const char *places[][2] = {{"/src/lab/", built}, {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
     char own[4096];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = 0;
@@ -133,12 +118,9 @@ bool find_lab_file(const char *built, const char *installed, char *path, size_t 
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         *slash = 0;
         int used = snprintf(path, size, "%s%s%s", own, places[i][0], places[i][1]);
-        if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) {
-            return true;
-        }
+        if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) return true;
     }
-    int used =
-        snprintf(path, size, "%s%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/", installed);
+    int used = snprintf(path, size, "%s%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/", installed);
     return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
 }
 
@@ -162,9 +144,8 @@ static void note_options(const verb *v, char *const *own)
 static int use_input(cli *c, const char *path)
 {
     struct stat about;
-    if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+    if (access(path, R_OK) != 0 || stat(path, &about) != 0 || !S_ISREG(about.st_mode))
         return bad_usage(c, "--stdin '%.400s': not a readable regular file", path);
-    }
     test_input(path);
     return 0;
 }
@@ -172,11 +153,8 @@ static int use_input(cli *c, const char *path)
 /* Emptied here: each process of the search adds to it. */
 static int use_shown(cli *c, const char *path)
 {
-    int file =
-        strlen(path) < SHOWN_MAX ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
-    if (file < 0) {
-        return bad_usage(c, "--show-output '%.400s': not a writable file", path);
-    }
+    int file = strlen(path) < SHOWN_MAX ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    if (file < 0) return bad_usage(c, "--show-output '%.400s': not a writable file", path);
     close(file);
     test_shown(path);
     return 0;
@@ -194,25 +172,18 @@ static int take_files(cli *c, int *argc, char **argv)
         const char *name = all[i % 2].name;
         size_t size = strlen(name);
         bool apart = strcmp(*word, name) == 0 && i / 2 + 1 < *argc;
-        if (!apart && (strncmp(*word, name, size) != 0 || (*word)[size] != '=')) {
-            continue;
-        }
+        if (!apart && (strncmp(*word, name, size) != 0 || (*word)[size] != '=')) continue;
         int status = all[i % 2].use(c, apart ? word[1] : *word + size + 1);
-        if (status != 0) {
-            return status;
-        }
+        if (status != 0) return status;
         int taken = apart ? 2 : 1;
-        for (int j = i / 2; j + taken < *argc; j++) {
-            argv[j] = argv[j + taken];
-        }
+        for (int j = i / 2; j + taken < *argc; j++) argv[j] = argv[j + taken];
         *argc -= taken;
         i = i / 2 * 2 - 1;
     }
     return 0;
 }
 
-int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
-               char **argv)
+int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc, char **argv)
 {
     static char library[8192];
     static char *own[1024];
@@ -224,26 +195,18 @@ int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, in
         return EXIT_RUNTIME;
     }
     if (strchr(library, ' ') || strchr(library, ':')) {
-        complain(c, "'%.400s': the loader takes no library from a path with a blank or a colon",
-                 library);
+        complain(c, "'%.400s': the loader takes no library from a path with a blank or a colon", library);
         return EXIT_RUNTIME;
     }
-    for (int i = at; i < *argc && count < 1023; i++) {
-        own[count++] = argv[i];
-    }
+    for (int i = at; i < *argc && count < 1023; i++) own[count++] = argv[i];
     own[count] = NULL;
     if (at < dashes) note_options(v, own);
     int status = test_program(c, own, library, &machine);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     *argc = at > dashes ? dashes : at;
-    if ((status = take_files(c, argc, argv)) != 0) {
-        return status;
-    }
-    if (takes_machine && v != &VERB_LIST && v != &VERB_TEST) {
+    if ((status = take_files(c, argc, argv)) != 0) return status;
+    if (takes_machine && v != &VERB_LIST && v != &VERB_TEST)
         argv[(*argc)++] = (char *)(uintptr_t)machine; /* never written to. tidy: address ok */
-    }
     return GO_ON;
 }
 

@@ -15,11 +15,9 @@ int check_fibers(cli *c, const char *path, const rad_elf *e);
 
 /* Makes it the machine of the verb. Its path is argv[at], its arguments are all that follows; what came before is
  * left for the verb, with the name of the machine if it takes one. Returns GO_ON or an exit status. */
-int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
-               char **argv);
+int use_fibers(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc, char **argv);
 
 /* The same of a program that has tests of raddle/test.h: `raddle test` keeps the words behind it for itself. */
-int use_tests(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc,
-              char **argv);
+int use_tests(cli *c, const verb *v, bool takes_machine, int at, int dashes, int *argc, char **argv);
 
 #endif

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_FLOW_CHECK,   &VERB_FLOW_RUN,    &VERB_FLOW_RESUME,
-                                    &VERB_FLOW_STATUS,  &VERB_FLOW_LOGS,   &VERB_FLOW_SIGNAL,
-                                    &VERB_FLOW_CANCEL,  &VERB_FLOW_REPLAY, &VERB_FLOW_DRAW,
-                                    &VERB_FLOW_VALIDATE};
+static const verb *const PARTS[] = {&VERB_FLOW_CHECK, &VERB_FLOW_RUN,     &VERB_FLOW_RESUME, &VERB_FLOW_STATUS,
+                                    &VERB_FLOW_LOGS,  &VERB_FLOW_SIGNAL,  &VERB_FLOW_CANCEL, &VERB_FLOW_REPLAY,
+                                    &VERB_FLOW_DRAW,  &VERB_FLOW_VALIDATE};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int flow_run(cli *c, int argc, char **argv)
@@ -20,8 +19,7 @@ static int flow_run(cli *c, int argc, char **argv)
 int load_begun_with(cli *c, const char *path)
 {
     if (path != NULL && strchr(path, '/') == NULL)
-        return bad_usage(c, "--policy '%.80s': use the path of a shared object, such as ./FILE.so",
-                         path);
+        return bad_usage(c, "--policy '%.80s': use the path of a shared object, such as ./FILE.so", path);
     return load_policy(c, &path);
 }
 
@@ -29,8 +27,7 @@ const char *policy_words(const char *path)
 {
     static char text[4200];
     text[0] = 0;
-    if (path != NULL && strchr(path, '/') != NULL)
-        snprintf(text, sizeof text, " --policy %s", shell_word(path));
+    if (path != NULL && strchr(path, '/') != NULL) snprintf(text, sizeof text, " --policy %s", shell_word(path));
     return text;
 }
 
@@ -43,8 +40,7 @@ int read_folder_word(cli *c, const words *w, const char **folder)
 
 const char *flow_end_name(enum rad_flow_end end)
 {
-    static const char *const NAMES[] = {"done",     "failed",   "cancelled",
-                                        "deadlock", "in doubt", "interrupted"};
+    static const char *const NAMES[] = {"done", "failed", "cancelled", "deadlock", "in doubt", "interrupted"};
     return NAMES[end];
 }
 
@@ -68,8 +64,8 @@ const char *time_text(uint64_t ns)
     int year, month, day;
     uint64_t seconds = ns / 1000000000;
     date_of((int64_t)(seconds / 86400), &year, &month, &day);
-    snprintf(text, sizeof texts[0], "%04d-%02d-%02d %02d:%02d:%02d", year, month, day,
-             (int)(seconds / 3600 % 24), (int)(seconds / 60 % 60), (int)(seconds % 60));
+    snprintf(text, sizeof texts[0], "%04d-%02d-%02d %02d:%02d:%02d", year, month, day, (int)(seconds / 3600 % 24),
+             (int)(seconds / 60 % 60), (int)(seconds % 60));
     return text;
 }
 

@@ -7,21 +7,19 @@
 
 #include <raddle/flow.h>
 
-extern const verb VERB_FLOW_CHECK, VERB_FLOW_RUN, VERB_FLOW_RESUME, VERB_FLOW_REPLAY,
-    VERB_FLOW_VALIDATE, VERB_FLOW_DRAW, VERB_FLOW_STATUS, VERB_FLOW_LOGS, VERB_FLOW_CANCEL,
-    VERB_FLOW_SIGNAL;
+extern const verb VERB_FLOW_CHECK, VERB_FLOW_RUN, VERB_FLOW_RESUME, VERB_FLOW_REPLAY, VERB_FLOW_VALIDATE,
+    VERB_FLOW_DRAW, VERB_FLOW_STATUS, VERB_FLOW_LOGS, VERB_FLOW_CANCEL, VERB_FLOW_SIGNAL;
 
-#define OPTION_FLOW(type)                                                                          \
-    {                                                                                              \
-        "flow", OPTION_TEXT, offsetof(type, flow), "NAME",                                         \
-            "which flow of the file (default: the last)", 0, 0, 0                                  \
+#define OPTION_FLOW(type)                                                                                              \
+    {                                                                                                                  \
+        "flow", OPTION_TEXT, offsetof(type, flow), "NAME", "which flow of the file (default: the last)", 0, 0, 0       \
     }
 
 /* A journal has the name of its policy; one in a shared object is loaded only from the path that the user types. */
-#define OPTION_BEGUN_WITH(type)                                                                    \
-    {                                                                                              \
-        "policy", OPTION_TEXT, offsetof(type, policy), "./FILE.so",                                \
-            "policy that the execution was started with, if it is in a shared object", 0, 0, 0     \
+#define OPTION_BEGUN_WITH(type)                                                                                        \
+    {                                                                                                                  \
+        "policy", OPTION_TEXT, offsetof(type, policy), "./FILE.so",                                                    \
+            "policy that the execution was started with, if it is in a shared object", 0, 0, 0                         \
     }
 int load_begun_with(cli *c, const char *path); /* may be NULL; returns 0 or an exit status */
 

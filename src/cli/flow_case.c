@@ -10,9 +10,8 @@ typedef struct case_words {
     bool json, raw;
 } case_words;
 
-static const option STATUS_OPTIONS[] = {OPTION_BEGUN_WITH(case_words),
-                                        OPTION_JSON(case_words),
-                                        {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+static const option STATUS_OPTIONS[] = {
+    OPTION_BEGUN_WITH(case_words), OPTION_JSON(case_words), {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 /* ---- status ---------------------------------------------------------------------------------------------------- */
 
@@ -77,11 +76,9 @@ static void out_value(cli *c, const char *name, const char *text)
 
 static void status_text(cli *c, const char *folder, const char *policy, const rad_flow_status *s)
 {
-    out(c, "%s%s%s  flow %s, case %s\n", style(c, STYLE_BOLD), state_of(s), style(c, STYLE_OFF),
-        s->flow, s->case_id);
-    out(c, "begun %s, last heard of %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns),
-        time_text(s->last_ns), number(s->steps), plural(s->steps), number(s->records),
-        plural(s->records));
+    out(c, "%s%s%s  flow %s, case %s\n", style(c, STYLE_BOLD), state_of(s), style(c, STYLE_OFF), s->flow, s->case_id);
+    out(c, "begun %s, last heard of %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns), time_text(s->last_ns),
+        number(s->steps), plural(s->steps), number(s->records), plural(s->records));
     if (s->runner > 0) out(c, "run by process %d\n", s->runner);
     if (s->runner < 0) out_text(c, "run by a process whose number is not known\n");
     if (s->text != NULL && s->text[0] != 0) out(c, "%s\n", s->text);
@@ -89,17 +86,14 @@ static void status_text(cli *c, const char *folder, const char *policy, const ra
         const rad_flow_task_status *t = &s->tasks[i];
         char name[160];
         bool is_one = t->instance[0] != 0; /* of many */
-        snprintf(name, sizeof name, "%s%s%s%s", t->task, is_one ? " [" : "", t->instance,
-                 is_one ? "]" : "");
-        out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", name, task_state_name(t->state),
-            t->attempt, time_text(t->since_ns), t->key);
+        snprintf(name, sizeof name, "%s%s%s%s", t->task, is_one ? " [" : "", t->instance, is_one ? "]" : "");
+        out(c, "  %-20s %s, attempt %u, since %s  (%s)\n", name, task_state_name(t->state), t->attempt,
+            time_text(t->since_ns), t->key);
     }
     if (s->timers > 0)
-        out(c, "%u timer%s, the next at %s\n", s->timers, plural(s->timers),
-            time_text(s->next_timer_ns));
+        out(c, "%u timer%s, the next at %s\n", s->timers, plural(s->timers), time_text(s->next_timer_ns));
     if (s->signals > 0)
-        out(c, "%u signal%s or cancel%s not taken yet\n", s->signals, plural(s->signals),
-            plural(s->signals));
+        out(c, "%u signal%s or cancel%s not taken yet\n", s->signals, plural(s->signals), plural(s->signals));
     if (s->data_count > 0) out(c, "data\n");
     for (uint32_t i = 0; i < s->data_count; i++) out_value(c, s->data[i].name, s->data[i].text);
     if (!s->has_ended && s->runner == 0)
@@ -114,9 +108,7 @@ static int flow_status_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_STATUS, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_STATUS);
-    if ((status = read_folder_word(c, &w, &folder)) != 0 ||
-        (status = load_begun_with(c, r.policy)) != 0)
-        return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0 || (status = load_begun_with(c, r.policy)) != 0) return status;
     rad_flow_status s;
     rad_error error = {.code = 0};
     int code = rad_flow_look(&s, folder, &error);
@@ -158,12 +150,10 @@ static int flow_logs_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_LOGS, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_LOGS);
-    if (w.count == 0 || w.count > 2)
-        return bad_usage(c, "usage: raddle flow logs DIR [TASK | KEY]");
+    if (w.count == 0 || w.count > 2) return bad_usage(c, "usage: raddle flow logs DIR [TASK | KEY]");
     char *text = NULL;
     rad_error error = {.code = 0};
-    if (rad_flow_logs(w.at[0], w.count == 2 ? w.at[1] : NULL, &text, &error) != 0)
-        return complain_error(c, &error);
+    if (rad_flow_logs(w.at[0], w.count == 2 ? w.at[1] : NULL, &text, &error) != 0) return complain_error(c, &error);
     if (r.raw || !c->terminal)
         out_raw(c, text, strlen(text));
     else
@@ -172,14 +162,13 @@ static int flow_logs_run(cli *c, int argc, char **argv)
     return EXIT_FINE;
 }
 
-static const option LOGS_OPTIONS[] = {{"raw", OPTION_FLAG, offsetof(case_words, raw), NULL,
-                                       "print bytes unchanged, also on a terminal", 0, 0, 0},
-                                      {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
+static const option LOGS_OPTIONS[] = {
+    {"raw", OPTION_FLAG, offsetof(case_words, raw), NULL, "print bytes unchanged, also on a terminal", 0, 0, 0},
+    {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 static const option NO_OPTIONS[] = {{NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
 static const char *const LOGS_EXAMPLES[] = {
-    "raddle flow logs build.1", "everything", "raddle flow logs build.1 compile",
-    "the task compile",         NULL,
+    "raddle flow logs build.1", "everything", "raddle flow logs build.1 compile", "the task compile", NULL,
 };
 
 const verb VERB_FLOW_LOGS = {
@@ -204,11 +193,9 @@ static int flow_signal_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_FLOW_SIGNAL, argc, argv, &r, &w);
     if (status != GO_ON) return status;
-    if (w.count < 2 || w.count > 3)
-        return bad_usage(c, "usage: raddle flow signal DIR NAME [TEXT]");
+    if (w.count < 2 || w.count > 3) return bad_usage(c, "usage: raddle flow signal DIR NAME [TEXT]");
     rad_error error = {.code = 0};
-    if (rad_flow_send(w.at[0], w.at[1], w.count == 3 ? w.at[2] : NULL, &error) != 0)
-        return complain_error(c, &error);
+    if (rad_flow_send(w.at[0], w.at[1], w.count == 3 ? w.at[2] : NULL, &error) != 0) return complain_error(c, &error);
     out(c, "signal %s sent\n", w.at[1]);
     return EXIT_FINE;
 }
@@ -247,8 +234,7 @@ static int flow_cancel_run(cli *c, int argc, char **argv)
     if ((w.count != 1 && w.count != 3) || part == 3)
         return bad_usage(c, "usage: raddle flow cancel DIR [region NAME | task NAME]");
     rad_error error = {.code = 0};
-    if (rad_flow_cancel(w.at[0], (enum rad_flow_part)part, w.count == 3 ? w.at[2] : NULL, &error) !=
-        0)
+    if (rad_flow_cancel(w.at[0], (enum rad_flow_part)part, w.count == 3 ? w.at[2] : NULL, &error) != 0)
         return complain_error(c, &error);
     out(c, "cancel sent: %s%s%s\n", PARTS[part], part > 0 ? " " : "", part > 0 ? w.at[2] : "");
     return EXIT_FINE;

@@ -16,8 +16,7 @@ typedef struct file_words {
 static const option CHECK_OPTIONS[] = {
     OPTION_FLOW(file_words), OPTION_JSON(file_words), {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
-static void put_names(writer *j, const char *key, const rad_flow *f,
-                      const char *(*name)(const rad_flow *, uint32_t))
+static void put_names(writer *j, const char *key, const rad_flow *f, const char *(*name)(const rad_flow *, uint32_t))
 {
     const char *text;
     put_array(j, key);
@@ -46,8 +45,7 @@ static void out_names(cli *c, const char *what, uint32_t count, const rad_flow *
     enum { MOST = 12 };
     if (count == 0) return;
     out(c, "  %u %s%s", count, what, plural(count));
-    for (uint32_t i = 0; i < count && i < MOST; i++)
-        out(c, "%s%s", i == 0 ? ": " : ", ", name(f, i));
+    for (uint32_t i = 0; i < count && i < MOST; i++) out(c, "%s%s", i == 0 ? ": " : ", ", name(f, i));
     out(c, "%s\n", count > MOST ? ", …" : "");
 }
 
@@ -69,8 +67,8 @@ static int flow_check_run(cli *c, int argc, char **argv)
         check_json(c, f, &facts);
     } else {
         out(c, "flow %s%s%s: well-formed, %s statement%s, %s operation%s\n", rad_flow_name(f),
-            facts.about[0] ? ", " : "", facts.about, number(facts.statements),
-            plural(facts.statements), number(facts.operations), plural(facts.operations));
+            facts.about[0] ? ", " : "", facts.about, number(facts.statements), plural(facts.statements),
+            number(facts.operations), plural(facts.operations));
         out_names(c, "task", facts.tasks, f, rad_flow_task_name);
         out_names(c, "variable", facts.data, f, rad_flow_data_name);
         out_names(c, "signal", facts.signals, f, rad_flow_signal_name);
@@ -155,8 +153,7 @@ const verb VERB_FLOW_DRAW = {
 /* ---- replay ----------------------------------------------------------------------------------------------------- */
 
 static const option REPLAY_OPTIONS[] = {
-    {"on", OPTION_TEXT, AT(on), "FILE.flow", "compare with this flow, which may have been edited",
-     0, 0, 0},
+    {"on", OPTION_TEXT, AT(on), "FILE.flow", "compare with this flow, which may have been edited", 0, 0, 0},
     OPTION_FLOW(file_words),
     {"steps", OPTION_FLAG, AT(steps), NULL, "print every step", 0, 0, 0},
     OPTION_BEGUN_WITH(file_words),
@@ -217,12 +214,12 @@ static void out_lines(cli *c, const char *const *lines, uint32_t count)
 static void replay_on_text(cli *c, const char *path, const rad_flow_replayed_on *r)
 {
     if (r->fits) {
-        out(c, "fits: %s after %s step%s and %s input%s, as recorded\n", r->state, number(r->steps),
-            plural(r->steps), number(r->inputs), plural(r->inputs));
+        out(c, "fits: %s after %s step%s and %s input%s, as recorded\n", r->state, number(r->steps), plural(r->steps),
+            number(r->inputs), plural(r->inputs));
         return;
     }
-    out(c, "differs after %s step%s and %s input%s", number(r->steps), plural(r->steps),
-        number(r->inputs), plural(r->inputs));
+    out(c, "differs after %s step%s and %s input%s", number(r->steps), plural(r->steps), number(r->inputs),
+        plural(r->inputs));
     if (r->record > 0) out(c, ", at or before record %s", number(r->record));
     out_text(c, "\n");
     out_line(c, "  recorded step: ", r->step);
@@ -258,24 +255,20 @@ static int flow_replay_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_FLOW_REPLAY, argc, argv, &r, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_FLOW_REPLAY);
-    if ((status = read_folder_word(c, &w, &folder)) != 0 ||
-        (status = load_begun_with(c, r.policy)) != 0)
-        return status;
+    if ((status = read_folder_word(c, &w, &folder)) != 0 || (status = load_begun_with(c, r.policy)) != 0) return status;
     if (r.on != NULL) return replay_on(c, folder, &r);
     if (r.flow != NULL) return bad_usage(c, "--flow needs --on");
     rad_error error = {.code = 0};
     rad_flow_replayed done;
     char *steps = NULL;
-    if (rad_flow_replay(folder, &done, r.steps ? &steps : NULL, &error) != 0)
-        return complain_error(c, &error);
+    if (rad_flow_replay(folder, &done, r.steps ? &steps : NULL, &error) != 0) return complain_error(c, &error);
     if (steps != NULL) out_text(c, steps);
     rad_free(steps);
     if (r.json)
         replay_json(c, &done);
     else if (done.as_recorded)
-        out(c, "as recorded: %s after %s step%s and %s input%s, digest %s\n", done.state,
-            number(done.steps), plural(done.steps), number(done.inputs), plural(done.inputs),
-            done.digest);
+        out(c, "as recorded: %s after %s step%s and %s input%s, digest %s\n", done.state, number(done.steps),
+            plural(done.steps), number(done.inputs), plural(done.inputs), done.digest);
     else
         out(c, "differs: %s\n", done.reason);
     return done.as_recorded ? EXIT_FINE : EXIT_FOUND;

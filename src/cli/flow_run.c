@@ -17,24 +17,24 @@ typedef struct run_words {
 } run_words;
 
 #define AT(field) offsetof(run_words, field)
-#define OPTION_JOBS                                                                                \
-    {                                                                                              \
-        "jobs", OPTION_COUNT, AT(jobs), "N",                                                       \
-            "run at most N commands at a time (default: as many as processors)", 1, 4096, 'j'      \
+#define OPTION_JOBS                                                                                                    \
+    {                                                                                                                  \
+        "jobs", OPTION_COUNT, AT(jobs), "N", "run at most N commands at a time (default: as many as processors)", 1,   \
+            4096, 'j'                                                                                                  \
     }
-#define OPTION_NO_SYNC                                                                             \
-    {                                                                                              \
-        "no-sync", OPTION_FLAG, AT(no_sync), NULL,                                                 \
-            "do not sync files: faster; survives a kill, not a power failure", 0, 0, 0             \
+#define OPTION_NO_SYNC                                                                                                 \
+    {                                                                                                                  \
+        "no-sync", OPTION_FLAG, AT(no_sync), NULL, "do not sync files: faster; survives a kill, not a power failure",  \
+            0, 0, 0                                                                                                    \
     }
-#define OPTION_QUIET                                                                               \
-    {                                                                                              \
-        "quiet", OPTION_FLAG, AT(quiet), NULL, "print only how it ended", 0, 0, 'q'                \
+#define OPTION_QUIET                                                                                                   \
+    {                                                                                                                  \
+        "quiet", OPTION_FLAG, AT(quiet), NULL, "print only how it ended", 0, 0, 'q'                                    \
     }
 
 static const option RUN_OPTIONS[] = {
-    {"dir", OPTION_TEXT, AT(dir), "DIR",
-     "directory of the execution, which must not hold one (default: NAME.case)", 0, 0, 0},
+    {"dir", OPTION_TEXT, AT(dir), "DIR", "directory of the execution, which must not hold one (default: NAME.case)", 0,
+     0, 0},
     OPTION_FLOW(run_words),
     OPTION_JOBS,
     {"policy", OPTION_TEXT, AT(policy), "P",
@@ -52,8 +52,7 @@ static const option RESUME_OPTIONS[] = {
     OPTION_JOBS,
     {"doubt", OPTION_TEXTS, AT(doubts), "KEY=WHAT",
      "settle a task in doubt: KEY=done, KEY=failed or KEY=again; once for each", 0, 0, 0},
-    {"with-output", OPTION_TEXT, AT(output), "TEXT", "with KEY=done: what the command printed", 0,
-     0, 0},
+    {"with-output", OPTION_TEXT, AT(output), "TEXT", "with KEY=done: what the command printed", 0, 0, 0},
     OPTION_BEGUN_WITH(run_words),
     OPTION_NO_SYNC,
     OPTION_QUIET,
@@ -87,19 +86,14 @@ static void news_line(const rad_flow_progress *p, char *line, size_t size)
 {
     char took[24], again[24] = "", task[160];
     bool is_one = p->instance[0] != 0; /* of many */
-    snprintf(task, sizeof task, "%s%s%s%s", p->task, is_one ? " [" : "", p->instance,
-             is_one ? "]" : "");
+    snprintf(task, sizeof task, "%s%s%s%s", p->task, is_one ? " [" : "", p->instance, is_one ? "]" : "");
     if (p->attempt > 1) snprintf(again, sizeof again, " (attempt %u)", p->attempt);
     line[0] = 0;
     switch (p->news) {
     case RAD_FLOW_TASK_STARTED: snprintf(line, size, "> %s%s", task, again); break;
     case RAD_FLOW_TASK_TAKEN_OVER: snprintf(line, size, "> %s still runs", task); break;
-    case RAD_FLOW_TASK_DONE:
-        snprintf(line, size, "+ %s%s, %s", task, again, took_text(p->took_ns, took));
-        break;
-    case RAD_FLOW_TASK_FAILED:
-        snprintf(line, size, "! %s%s failed: %s", task, again, p->text);
-        break;
+    case RAD_FLOW_TASK_DONE: snprintf(line, size, "+ %s%s, %s", task, again, took_text(p->took_ns, took)); break;
+    case RAD_FLOW_TASK_FAILED: snprintf(line, size, "! %s%s failed: %s", task, again, p->text); break;
     case RAD_FLOW_TASK_STOPPED: snprintf(line, size, "x %s cancelled", task); break;
     case RAD_FLOW_TASK_IN_DOUBT: snprintf(line, size, "? %s is in doubt", task); break;
     case RAD_FLOW_TASK_AGAIN: snprintf(line, size, "> %s again", task); break;
@@ -119,8 +113,7 @@ static void watch(void *context, const rad_flow_progress *p)
     news_line(p, line, sizeof line);
     if (line[0] != 0 && !t->quiet) note("%s\n", line);
     if (t->c->progress) { /* a line that does not fit would be written over in part only */
-        snprintf(line, sizeof line,
-                 "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
+        snprintf(line, sizeof line, "%u running, %u queued, %u timers, %" PRIu64 " done, %" PRIu64 " failed",
                  p->running, p->queued, p->timers, p->done, p->failed);
         note("%.*s", t->c->width > 1 ? (int)t->c->width - 1 : 79, line);
     }
@@ -161,15 +154,14 @@ static void tell_next(const teller *t, const char *folder, const rad_flow_result
     static const char BEGIN[] = "in doubt: ";
     const char *key = r->text + sizeof BEGIN - 1;
     if (r->end == RAD_FLOW_END_IN_DOUBT && strncmp(r->text, BEGIN, sizeof BEGIN - 1) == 0)
-        out(c, "next: raddle flow resume %s%s --doubt '%.*s=done'\n", shell_word(folder),
-            policy_words(t->policy), (int)strcspn(key, " "), key);
+        out(c, "next: raddle flow resume %s%s --doubt '%.*s=done'\n", shell_word(folder), policy_words(t->policy),
+            (int)strcspn(key, " "), key);
     else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
         out(c, "next: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
     else if (r->end == RAD_FLOW_END_FAILED && is_of_task(r->text, task))
         out(c, "next: raddle flow logs %s %s\n", shell_word(folder), task);
     else
-        out(c, "next: raddle flow draw %s%s --output run.svg\n", shell_word(folder),
-            policy_words(t->policy));
+        out(c, "next: raddle flow draw %s%s --output run.svg\n", shell_word(folder), policy_words(t->policy));
 }
 
 static void tell_text(const teller *t, const char *folder, const rad_flow_result *r)
@@ -184,20 +176,17 @@ static void tell_text(const teller *t, const char *folder, const rad_flow_result
     if (strncmp(text, name, strlen(name)) == 0) rest = text + strlen(name); /* said once */
     if (rest > text && rest[0] == ':') rest += 1 + (rest[1] == ' ');
     out(c, "%s%s%s%s%s\n", style(c, s), name, style(c, STYLE_OFF), rest[0] ? ": " : "", rest);
-    out(c, "execution %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps),
-        r->digest);
+    out(c, "execution %s, %s step%s, digest %s\n", r->case_id, number(r->steps), plural(r->steps), r->digest);
     tell_next(t, folder, r);
 }
 
-static int ended(teller *t, const char *folder, int code, const rad_error *error,
-                 const rad_flow_result *r)
+static int ended(teller *t, const char *folder, int code, const rad_error *error, const rad_flow_result *r)
 {
     cli *c = t->c;
     progress_clear(c);
     if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
         int status = complain_error(c, error);
-        note("when that is repaired: raddle flow resume %s%s\n", shell_word(folder),
-             policy_words(t->policy));
+        note("when that is repaired: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
         return status;
     }
     if (code != 0) return complain_error(c, error);
@@ -230,13 +219,11 @@ static int read_settings(cli *c, const words *w, rad_flow_setting *settings, uin
     *count = 0;
     for (uint32_t i = 1; i < w->count; i++) {
         char *equals = strchr(w->at[i], '=');
-        if (equals == NULL || equals == w->at[i])
-            return bad_usage(c, "'%.80s': use NAME=VALUE", w->at[i]);
+        if (equals == NULL || equals == w->at[i]) return bad_usage(c, "'%.80s': use NAME=VALUE", w->at[i]);
         if (*count == SETTINGS_MOST) return bad_usage(c, "more than %d NAME=VALUE", SETTINGS_MOST);
         *equals = 0;
         for (uint32_t k = 0; k < *count; k++)
-            if (strcmp(settings[k].name, w->at[i]) == 0)
-                return bad_usage(c, "'%.80s': given twice", w->at[i]);
+            if (strcmp(settings[k].name, w->at[i]) == 0) return bad_usage(c, "'%.80s': given twice", w->at[i]);
         settings[(*count)++] = (rad_flow_setting){w->at[i], equals + 1};
     }
     return 0;
@@ -264,8 +251,7 @@ static int flow_run_run(cli *c, int argc, char **argv)
     o.policy = r.policy;
     o.seed = r.seed;
     o.settings = settings;
-    snprintf(t.head, sizeof t.head, "execution in %s, policy %s, seed %" PRIu64, folder, r.policy,
-             r.seed);
+    snprintf(t.head, sizeof t.head, "execution in %s, policy %s, seed %" PRIu64, folder, r.policy, r.seed);
     int code = rad_flow_run(f, folder, &o, &result, &error);
     status = ended(&t, folder, code, &error, &result);
     rad_flow_free(f);
@@ -291,8 +277,7 @@ const verb VERB_FLOW_RUN = {
             "reads, and RADDLE_EFFECT_ID, the idempotency key: a rerun of the same task attempt "
             "gets the same one.\n\n"
             "Ctrl-C ends the runner, not the commands: raddle flow resume takes their results.",
-    .status =
-        "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
+    .status = "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
     .options = RUN_OPTIONS,
     .examples = RUN_EXAMPLES,
     .run = flow_run_run,
@@ -304,8 +289,7 @@ static int read_doubt(cli *c, char *doubt, const char *output, rad_flow_settle *
 {
     static const char *const NAMES[] = {"done", "failed", "again"};
     char *equals = strrchr(doubt, '=');
-    if (equals == NULL || equals == doubt)
-        return bad_usage(c, "--doubt: use KEY=done, KEY=failed or KEY=again");
+    if (equals == NULL || equals == doubt) return bad_usage(c, "--doubt: use KEY=done, KEY=failed or KEY=again");
     for (uint32_t i = 0; i < 3; i++) {
         if (strcmp(equals + 1, NAMES[i]) != 0) continue;
         *equals = 0;
@@ -348,19 +332,16 @@ static int flow_resume_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_FLOW_RESUME, argc, argv, &r, &w);
     if (status != GO_ON) return status;
-    if (w.count == 0 || w.count > 2)
-        return bad_usage(c, "usage: raddle flow resume DIR [FILE.flow]");
+    if (w.count == 0 || w.count > 2) return bad_usage(c, "usage: raddle flow resume DIR [FILE.flow]");
     rad_error error = {.code = 0};
     rad_flow *f = NULL;
     rad_flow_settle settles[OPTION_TEXTS_MOST];
     teller t;
     rad_flow_options o = options_of(c, &r, &t);
-    if ((status = read_doubts(c, &r, settles)) != 0 || (status = load_begun_with(c, r.policy)) != 0)
-        return status;
+    if ((status = read_doubts(c, &r, settles)) != 0 || (status = load_begun_with(c, r.policy)) != 0) return status;
     o.settles = settles;
     o.settle_count = r.doubts.count;
-    if (w.count == 2 && rad_flow_read(&f, w.at[1], r.flow, &error) != 0)
-        return complain_error(c, &error);
+    if (w.count == 2 && rad_flow_read(&f, w.at[1], r.flow, &error) != 0) return complain_error(c, &error);
     rad_flow_result result = {.steps = 0};
     int code = rad_flow_resume(f, w.at[0], &o, &result, &error);
     if (code == RAD_EINPUT && f != NULL) show_changes(f, w.at[1], w.at[0]);
@@ -388,8 +369,7 @@ const verb VERB_FLOW_RESUME = {
             "task's on_doubt decides, or --doubt.\n\n"
             "With FILE.flow, the execution must have been started with that text; otherwise the "
             "difference is printed and nothing runs.",
-    .status =
-        "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
+    .status = "0 done, 1 failed, cancelled, deadlock or in doubt, " STATUS_ERRORS ", 130 interrupted",
     .options = RESUME_OPTIONS,
     .examples = RESUME_EXAMPLES,
     .run = flow_resume_run,

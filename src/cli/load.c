@@ -4,17 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_LOAD_QUICK,   &VERB_LOAD_RUN,   &VERB_LOAD_REPLAY,
-                                    &VERB_LOAD_ANALYZE, &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE,
-                                    &VERB_LOAD_REPORT,  &VERB_LOAD_SERVE, &VERB_LOAD_STRIP,
-                                    &VERB_LOAD_EXPORT,  &VERB_LOAD_TOML};
+static const verb *const PARTS[] = {&VERB_LOAD_QUICK, &VERB_LOAD_RUN,      &VERB_LOAD_REPLAY, &VERB_LOAD_ANALYZE,
+                                    &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE, &VERB_LOAD_REPORT, &VERB_LOAD_SERVE,
+                                    &VERB_LOAD_STRIP, &VERB_LOAD_EXPORT,   &VERB_LOAD_TOML};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int load_run(cli *c, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++)
-        if (strstr(argv[i], "://") != NULL && argv[0][0] != 'r' && argv[0][0] != 'v')
-            return load_quick(c, argc, argv);
+        if (strstr(argv[i], "://") != NULL && argv[0][0] != 'r' && argv[0][0] != 'v') return load_quick(c, argc, argv);
     return run_part(c, &VERB_LOAD, argc, argv);
 }
 
@@ -49,9 +47,8 @@ int judge_data(cli *c, const rad_load_facts *f)
 int accept_extent(cli *c, const char *path, const rad_load_extent *e, bool partial)
 {
     if (!e->cut_off || (partial && !e->in_header)) return 0;
-    complain(c, "%s: the log is cut off: it has %s turns, %s records and no end%s", path,
-             number(e->turns), number(e->records),
-             e->in_header ? "; its header is not whole" : "; --partial accepts what there is");
+    complain(c, "%s: the log is cut off: it has %s turns, %s records and no end%s", path, number(e->turns),
+             number(e->records), e->in_header ? "; its header is not whole" : "; --partial accepts what there is");
     return EXIT_FOUND;
 }
 
@@ -65,8 +62,7 @@ int complain_log(cli *c, const char *path, const rad_error *error)
 {
     rad_load_extent e;
     rad_error ignored = {.code = 0};
-    if (rad_load_survey(&e, path, &ignored) == 0 && e.in_header)
-        return accept_extent(c, path, &e, false);
+    if (rad_load_survey(&e, path, &ignored) == 0 && e.in_header) return accept_extent(c, path, &e, false);
     return complain_error(c, error);
 }
 

@@ -13,11 +13,10 @@ typedef struct diff_words {
 static const option DIFF_OPTIONS[] = {
     {"threshold", OPTION_PERCENT, AT(threshold), "PCT",
      "a row may be worse by PCT percent (default: 5 when tested, otherwise any)", 0, 0, 0},
-    {"level", OPTION_PERCENT, AT(level), "PCT",
-     "chance in percent that equal targets fail, over all rows (default: 1)", 0, 0, 0},
-    {"format", OPTION_TEXT, AT(format), "F", "text or json (default: text)", 0, 0, 0},
-    {"partial", OPTION_FLAG, AT(partial), NULL, "accept logs that were cut off, as far as they go",
+    {"level", OPTION_PERCENT, AT(level), "PCT", "chance in percent that equal targets fail, over all rows (default: 1)",
      0, 0, 0},
+    {"format", OPTION_TEXT, AT(format), "F", "text or json (default: text)", 0, 0, 0},
+    {"partial", OPTION_FLAG, AT(partial), NULL, "accept logs that were cut off, as far as they go", 0, 0, 0},
     OPTION_JSON(diff_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -44,8 +43,7 @@ static int side_read(cli *c, side *s, bool partial, int *cut_off)
     for (uint32_t i = 0; i < s->count; i++) {
         rad_load_facts facts;
         const char *path = log_in(s->paths[i], room);
-        if (rad_load_analyze(&s->runs[i], path, NULL, &error) != 0)
-            return complain_log(c, path, &error);
+        if (rad_load_analyze(&s->runs[i], path, NULL, &error) != 0) return complain_log(c, path, &error);
         rad_load_result_facts(s->runs[i], &facts);
         int accepted = accept_facts(c, path, &facts, partial);
         if (accepted != 0) *cut_off = accepted;
@@ -70,9 +68,8 @@ static int read_words(cli *c, int argc, char **argv, diff_words *d, side sides[2
         w[0].count = 1;
     }
     if (w[0].count == 0 || w[1].count == 0)
-        return bad_usage(c, at == argc
-                                ? "usage: raddle load diff BEFORE AFTER, or BEFORE... -- AFTER..."
-                                : "runs are needed on both sides of --");
+        return bad_usage(c, at == argc ? "usage: raddle load diff BEFORE AFTER, or BEFORE... -- AFTER..."
+                                       : "runs are needed on both sides of --");
     for (int i = 0; i < 2; i++) {
         if (w[i].count > RUNS_MOST) return bad_usage(c, "more than %d runs on a side", RUNS_MOST);
         sides[i].paths = w[i].at;
@@ -87,13 +84,11 @@ static int compare(cli *c, const diff_words *d, const side sides[2])
 {
     rad_load_diff_options o = {.threshold_pct = d->threshold,
                                .level_pct = d->level,
-                               .json = d->json ||
-                                       (d->format != NULL && strcmp(d->format, "json") == 0)};
+                               .json = d->json || (d->format != NULL && strcmp(d->format, "json") == 0)};
     rad_load_difference difference;
     rad_error error = {.code = 0};
     char *text = rad_load_diff((const rad_load_result *const *)sides[0].runs, sides[0].count,
-                               (const rad_load_result *const *)sides[1].runs, sides[1].count, &o,
-                               &difference, &error);
+                               (const rad_load_result *const *)sides[1].runs, sides[1].count, &o, &difference, &error);
     if (text == NULL) return complain_error(c, &error);
     out_text(c, text);
     rad_free(text);
@@ -108,8 +103,7 @@ static int load_diff_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if (d.format != NULL && strcmp(d.format, "text") != 0 && strcmp(d.format, "json") != 0)
         return bad_usage(c, "--format '%.40s': use text or json", d.format);
-    if (!(d.level > 0 && d.level <= 50))
-        return bad_usage(c, "--level: use percent above 0, up to 50");
+    if (!(d.level > 0 && d.level <= 50)) return bad_usage(c, "--level: use percent above 0, up to 50");
     status = side_read(c, &sides[0], d.partial, &cut_off);
     if (status == 0) status = side_read(c, &sides[1], d.partial, &cut_off);
     if (status == 0) status = compare(c, &d, sides);
@@ -130,13 +124,12 @@ const verb VERB_LOAD_DIFF = {
     .name = "load diff",
     .about = "compare runs before and after a change",
     .usage = "BEFORE AFTER [options]\nBEFORE... -- AFTER... [options]",
-    .text =
-        "Compare logs, or directories of results: p10, p50, p99, responses a second and the failed "
-        "share, of each request name and of all. Each run gives one value a row.\n\n"
-        "With several runs a side, a row is worse if a test says so (Wilcoxon-Mann-Whitney, "
-        "one-sided, exact up to 50 runs in all, Holm's correction over all rows) and its median is "
-        "off by more than --threshold. With too few runs no test is possible: differences are "
-        "printed, and nothing fails without --threshold. Minimum times and counts never fail.",
+    .text = "Compare logs, or directories of results: p10, p50, p99, responses a second and the failed "
+            "share, of each request name and of all. Each run gives one value a row.\n\n"
+            "With several runs a side, a row is worse if a test says so (Wilcoxon-Mann-Whitney, "
+            "one-sided, exact up to 50 runs in all, Holm's correction over all rows) and its median is "
+            "off by more than --threshold. With too few runs no test is possible: differences are "
+            "printed, and nothing fails without --threshold. Minimum times and counts never fail.",
     .status = "0 nothing is worse, 1 something is, a side has no data, or a log is cut "
               "off, " STATUS_ERRORS,
     .options = DIFF_OPTIONS,

@@ -15,10 +15,9 @@ typedef struct log_words {
 } log_words;
 
 #define AT(field) offsetof(log_words, field)
-#define OPTION_PARTIAL                                                                             \
-    {                                                                                              \
-        "partial", OPTION_FLAG, AT(partial), NULL,                                                 \
-            "accept a log that was cut off, as far as it goes", 0, 0, 0                            \
+#define OPTION_PARTIAL                                                                                                 \
+    {                                                                                                                  \
+        "partial", OPTION_FLAG, AT(partial), NULL, "accept a log that was cut off, as far as it goes", 0, 0, 0         \
     }
 
 const char *log_in(const char *path, char room[4096])
@@ -47,25 +46,23 @@ static int judge_log(cli *c, const char *path, const rad_load_facts *f, bool par
 
 static const option REPLAY_OPTIONS[] = {
     {"verify", OPTION_FLAG, AT(verify), NULL, "compare byte by byte (always on)", 0, 0, 0},
-    {"step", OPTION_FLAG, AT(step), NULL, "step through it, tick by tick, with commands from stdin",
-     0, 0, 0},
+    {"step", OPTION_FLAG, AT(step), NULL, "step through it, tick by tick, with commands from stdin", 0, 0, 0},
     {"summary", OPTION_FLAG, AT(summary), NULL, "also print the summary of the run", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "write the whole log to FILE", 0, 0, 'o'},
     OPTION_PARTIAL,
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
-static void tell_verdict(cli *c, const char *path, const rad_load_verdict *v,
-                         const rad_load_result *r, bool json)
+static void tell_verdict(cli *c, const char *path, const rad_load_verdict *v, const rad_load_result *r, bool json)
 {
     rad_load_facts f = {.seed = 0};
     if (r != NULL) rad_load_result_facts(r, &f);
     if (json) {
         out(c,
-            "{\"same\":%s,\"cut_off\":%s,\"turns\":%" PRIu64 ",\"records\":%" PRIu64
-            ",\"record\":%" PRIu64 ",\"seed\":%" PRIu64 ",\"requests\":%" PRIu64 "}\n",
-            v->same ? "true" : "false", v->cut_off ? "true" : "false", v->turns, v->records,
-            v->record, f.seed, f.requests);
+            "{\"same\":%s,\"cut_off\":%s,\"turns\":%" PRIu64 ",\"records\":%" PRIu64 ",\"record\":%" PRIu64
+            ",\"seed\":%" PRIu64 ",\"requests\":%" PRIu64 "}\n",
+            v->same ? "true" : "false", v->cut_off ? "true" : "false", v->turns, v->records, v->record, f.seed,
+            f.requests);
         return;
     }
     if (!v->same)
@@ -73,9 +70,8 @@ static void tell_verdict(cli *c, const char *path, const rad_load_verdict *v,
     else
         out(c, "%s%s%s %s: %s turns, %s records, %s requests, seed %" PRIu64 "%s\n",
             style(c, v->cut_off ? STYLE_BAD : STYLE_GOOD), path, style(c, STYLE_OFF),
-            v->cut_off ? "is cut off; what there is of it replays" : "replays byte for byte",
-            number(v->turns), number(v->records), number(f.requests), f.seed,
-            v->cut_off ? "; no end" : "");
+            v->cut_off ? "is cut off; what there is of it replays" : "replays byte for byte", number(v->turns),
+            number(v->records), number(f.requests), f.seed, v->cut_off ? "; no end" : "");
 }
 
 /* A log whose outputs were taken out has nothing to compare: it is made whole, unless it was cut off. */
@@ -100,8 +96,7 @@ static int load_replay_run(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if ((status = one_log(c, &w, &path, room)) != 0) return status;
     if (l.step) return step_log(c, path, l.partial);
-    if (rad_load_replay(&v, &r, path, l.output, l.partial, &error) != 0)
-        return complain_log(c, path, &error);
+    if (rad_load_replay(&v, &r, path, l.output, l.partial, &error) != 0) return complain_log(c, path, &error);
     if (r != NULL || !v.same || l.json)
         tell_verdict(c, path, &v, r, l.json);
     else
@@ -125,11 +120,10 @@ const verb VERB_LOAD_REPLAY = {
     .name = "load replay",
     .about = "replay a log without a server; compare byte by byte",
     .usage = "EVENTS.log [options]",
-    .text =
-        "Feed the inputs of a log (clock readings, responses, connections) to the scheduler, and "
-        "compare what it writes with the file, byte by byte.\n\n"
-        "EVENTS.log may also be a directory of results. A log that was cut off, because its run "
-        "was killed, is replayed as far as it goes; that is a failure unless --partial is given.",
+    .text = "Feed the inputs of a log (clock readings, responses, connections) to the scheduler, and "
+            "compare what it writes with the file, byte by byte.\n\n"
+            "EVENTS.log may also be a directory of results. A log that was cut off, because its run "
+            "was killed, is replayed as far as it goes; that is a failure unless --partial is given.",
     .status = "0 the same, 1 differs (the first such record is printed) or cut off, 2 damaged, or "
               "not a log, 3 I/O, memory or limit, 4 bug in Raddle",
     .options = REPLAY_OPTIONS,
@@ -142,10 +136,8 @@ const verb VERB_LOAD_REPLAY = {
 static const option ANALYZE_OPTIONS[] = {
     {"filter", OPTION_TEXT, AT(filter), "EXPR",
      "only requests for which EXPR holds, such as 'status >= 500 && service_ms > 20'", 0, 0, 0},
-    {"percentiles", OPTION_TEXT, AT(percentiles), "LIST", "print only these, such as 50,90,99.9", 0,
-     0, 0},
-    {"format", OPTION_TEXT, AT(format), "F", "summary, json, csv or prometheus (default: summary)",
-     0, 0, 0},
+    {"percentiles", OPTION_TEXT, AT(percentiles), "LIST", "print only these, such as 50,90,99.9", 0, 0, 0},
+    {"format", OPTION_TEXT, AT(format), "F", "summary, json, csv or prometheus (default: summary)", 0, 0, 0},
     {"csv", OPTION_FLAG, AT(csv), NULL, "print one line a second", 0, 0, 0},
     {"prometheus", OPTION_FLAG, AT(prometheus), NULL, "print Prometheus' text format", 0, 0, 0},
     OPTION_PARTIAL,
@@ -158,12 +150,10 @@ static bool read_percent(const char **text, uint32_t *ppm)
     uint32_t whole = 0, scale = 10000;
     const char *at = *text;
     if (*at < '0' || *at > '9') return false;
-    for (; *at >= '0' && *at <= '9' && whole <= 100; at++)
-        whole = whole * 10 + (uint32_t)(*at - '0');
+    for (; *at >= '0' && *at <= '9' && whole <= 100; at++) whole = whole * 10 + (uint32_t)(*at - '0');
     *ppm = whole * 10000;
     if (*at == '.')
-        for (at++; *at >= '0' && *at <= '9' && scale >= 10; at++)
-            *ppm += (uint32_t)(*at - '0') * (scale /= 10);
+        for (at++; *at >= '0' && *at <= '9' && scale >= 10; at++) *ppm += (uint32_t)(*at - '0') * (scale /= 10);
     *text = at;
     return *ppm <= 1000000;
 }
@@ -175,8 +165,7 @@ static int check_percentiles(cli *c, const char *list)
         const char *begin = at;
         uint32_t ppm;
         if (!read_percent(&at, &ppm) || (*at != ',' && *at != 0))
-            return bad_usage(c, "--percentiles '%.40s': use numbers from 0 to 100, such as 50,99.9",
-                             begin);
+            return bad_usage(c, "--percentiles '%.40s': use numbers from 0 to 100, such as 50,99.9", begin);
         if (*at == 0) return 0;
     }
 }
@@ -217,10 +206,7 @@ static void print_percentiles(cli *c, const rad_load_result *r, const char *list
 static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
 {
     static const char *const NAMES[] = {"summary", "json", "csv", "prometheus"};
-    *form = l->json         ? RAD_LOAD_JSON
-            : l->csv        ? RAD_LOAD_CSV
-            : l->prometheus ? RAD_LOAD_PROMETHEUS
-                            : RAD_LOAD_SUMMARY;
+    *form = l->json ? RAD_LOAD_JSON : l->csv ? RAD_LOAD_CSV : l->prometheus ? RAD_LOAD_PROMETHEUS : RAD_LOAD_SUMMARY;
     if (l->format == NULL) return 0;
     for (uint32_t i = 0; i < 4; i++) {
         if (strcmp(l->format, NAMES[i]) == 0) {
@@ -232,8 +218,7 @@ static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
 }
 
 /* Prints what was asked for; frees the result. The exit status. */
-static int tell_analysis(cli *c, const log_words *l, const char *path, enum rad_load_form form,
-                         rad_load_result *r)
+static int tell_analysis(cli *c, const log_words *l, const char *path, enum rad_load_form form, rad_load_result *r)
 {
     rad_load_facts facts;
     int status = 0;
@@ -258,8 +243,7 @@ static int load_analyze_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_ANALYZE, argc, argv, &l, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_LOAD_ANALYZE);
-    if ((status = one_log(c, &w, &path, room)) != 0 || (status = pick_form(c, &l, &form)) != 0)
-        return status;
+    if ((status = one_log(c, &w, &path, room)) != 0 || (status = pick_form(c, &l, &form)) != 0) return status;
     if (l.percentiles != NULL && (status = check_percentiles(c, l.percentiles)) != 0) return status;
     if (rad_load_analyze(&r, path, l.filter, &error) != 0) return complain_log(c, path, &error);
     return tell_analysis(c, &l, path, form, r);
@@ -366,8 +350,8 @@ static int load_strip_run(cli *c, int argc, char **argv)
     if (l.output == NULL) return bad_usage(c, "missing --output FILE");
     if ((status = check_extent(c, path, l.partial)) != 0) return status;
     if (rad_load_strip(path, l.output, &error) != 0) return complain_error(c, &error);
-    out(c, "wrote %s: only inputs; 'raddle load replay %s --output FILE' makes it whole\n",
-        l.output, shell_word(l.output));
+    out(c, "wrote %s: only inputs; 'raddle load replay %s --output FILE' makes it whole\n", l.output,
+        shell_word(l.output));
     return EXIT_FINE;
 }
 

@@ -16,8 +16,8 @@ typedef struct quick_words {
 
 #define AT(field) offsetof(quick_words, field)
 static const option QUICK_OPTIONS[] = {
-    {"connections", OPTION_COUNT, AT(connections), "N",
-     "virtual users, each with a connection (default: 10)", 1, 100000, 'c'},
+    {"connections", OPTION_COUNT, AT(connections), "N", "virtual users, each with a connection (default: 10)", 1,
+     100000, 'c'},
     {"duration", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds (default: 10)", 0, 0, 'd'},
     {"rate", OPTION_COUNT, AT(rate), "R",
      "start R requests a second, however many are in flight (default: each virtual user sends its "
@@ -28,26 +28,21 @@ static const option QUICK_OPTIONS[] = {
      "that few connections are used)",
      0, 0, 0},
     {"connect-late", OPTION_FLAG, AT(connect_late), NULL,
-     "with -R: open a connection when it is needed (default: open all before the first request)", 0,
-     0, 0},
+     "with -R: open a connection when it is needed (default: open all before the first request)", 0, 0, 0},
     {"method", OPTION_TEXT, AT(method), "M", "HTTP method (default: GET)", 0, 0, 'm'},
     {"header", OPTION_TEXT, AT(header), "'N: V'", "add a header", 0, 0, 'H'},
     {"body", OPTION_TEXT, AT(body), "TEXT", "body of the request (default: none)", 0, 0, 'b'},
-    {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS",
-     "fail a request after MS milliseconds (default: 30000)", 1, 3600000, 0},
+    {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS", "fail a request after MS milliseconds (default: 30000)", 1,
+     3600000, 0},
     {"http2", OPTION_FLAG, AT(http2), NULL, "use HTTP/2 instead of HTTP/1.1", 0, 0, '2'},
-    {"streams", OPTION_COUNT, AT(streams), "N",
-     "HTTP/2: requests in flight on a connection (default: 1)", 1, 1000, 0},
+    {"streams", OPTION_COUNT, AT(streams), "N", "HTTP/2: requests in flight on a connection (default: 1)", 1, 1000, 0},
     {"insecure", OPTION_FLAG, AT(insecure), NULL, "accept any certificate", 0, 0, 'k'},
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed (default: Raddle picks one and prints it)", 1,
-     SEED_MAX, 0},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed (default: Raddle picks one and prints it)", 1, SEED_MAX, 0},
     {"output", OPTION_TEXT, AT(run.output), "PATH",
      "keep results: a directory, or FILE.log for the log alone (default: keep nothing)", 0, 0, 'o'},
     {"engine", OPTION_TEXT, AT(run.engine), "E", "epoll or uring (default: epoll)", 0, 0, 0},
-    {"shards", OPTION_COUNT, AT(run.shards), "N", "run N schedulers on threads (default: 1)", 1,
-     256, 0},
-    {"live", OPTION_FLAG, AT(run.live), NULL,
-     "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
+    {"shards", OPTION_COUNT, AT(run.shards), "N", "run N schedulers on threads (default: 1)", 1, 256, 0},
+    {"live", OPTION_FLAG, AT(run.live), NULL, "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
     {"json", OPTION_FLAG, AT(run.json), NULL, "print one JSON object instead of text", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -99,8 +94,7 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
     fprintf(to, "[target]\nbase_url = ");
     put_string(to, url, base);
     fprintf(to, "\nmax_connections = %llu\n", (unsigned long long)q->connections);
-    if (q->http2)
-        fprintf(to, "http_version = \"http2\"\nstreams = %llu\n", (unsigned long long)q->streams);
+    if (q->http2) fprintf(to, "http_version = \"http2\"\nstreams = %llu\n", (unsigned long long)q->streams);
     if (q->insecure && strncmp(url, "https:", 6) == 0) fprintf(to, "verify_cert = false\n");
     fprintf(to, "[[requests]]\nname = \"request\"\nmethod = ");
     put_string(to, q->method, strlen(q->method));
@@ -122,17 +116,15 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
         fprintf(to, "\n");
     }
     if (q->rate != 0)
-        fprintf(to, "[schedule]\ntype = \"arrival_rate\"\nrate = %llu\n%s%s",
-                (unsigned long long)q->rate, q->round_robin ? "deal = \"in_turn\"\n" : "",
-                q->connect_late ? "connect = \"when_needed\"\n" : "");
+        fprintf(to, "[schedule]\ntype = \"arrival_rate\"\nrate = %llu\n%s%s", (unsigned long long)q->rate,
+                q->round_robin ? "deal = \"in_turn\"\n" : "", q->connect_late ? "connect = \"when_needed\"\n" : "");
     else
         fprintf(to, "[schedule]\ntype = \"constant\"\nvus = %llu\n", (unsigned long long)users);
 }
 
 int load_quick(cli *c, int argc, char **argv)
 {
-    quick_words q = {
-        .connections = 10, .seconds = 10, .streams = 1, .timeout_ms = 30000, .method = "GET"};
+    quick_words q = {.connections = 10, .seconds = 10, .streams = 1, .timeout_ms = 30000, .method = "GET"};
     q.run.shards = 1;
     q.run.scenario_path = "command line";
     words w;
@@ -143,8 +135,7 @@ int load_quick(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_QUICK, argc, argv, &q, &w);
     if (status != GO_ON) return status;
     if (w.count != 1 || strstr(w.at[0], "://") == NULL)
-        return bad_usage(
-            c, "missing URL, or more than one; usage: raddle load http://HOST/ [options]");
+        return bad_usage(c, "missing URL, or more than one; usage: raddle load http://HOST/ [options]");
     if (q.header != NULL && strchr(q.header, ':') == NULL)
         return bad_usage(c, "--header '%.80s': use 'Name: value'", q.header);
     if (q.rate == 0 && (q.round_robin || q.connect_late))
@@ -153,8 +144,7 @@ int load_quick(cli *c, int argc, char **argv)
     FILE *to = fmemopen(text, sizeof text, "w");
     if (to == NULL) return EXIT_RUNTIME;
     put_scenario(to, &q, w.at[0]);
-    if (fclose(to) != 0 || strlen(text) + 1 >= sizeof text)
-        return bad_usage(c, "the command line is too long");
+    if (fclose(to) != 0 || strlen(text) + 1 >= sizeof text) return bad_usage(c, "the command line is too long");
     int code = rad_load_parse(&s, "command line", text, strlen(text), &error);
     return code != 0 ? complain_error(c, &error) : run_scenario(c, s, &q.run);
 }

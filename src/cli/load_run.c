@@ -16,26 +16,21 @@
 #define AT(field) offsetof(load_words, field)
 static const option RUN_OPTIONS[] = {
     {"seed", OPTION_COUNT, AT(seed), "S",
-     "seed (default: the scenario's; if it has none, Raddle picks one and prints it)", 1, SEED_MAX,
-     0},
+     "seed (default: the scenario's; if it has none, Raddle picks one and prints it)", 1, SEED_MAX, 0},
     {"output", OPTION_TEXT, AT(output), "PATH",
      "directory for results (default: results), or FILE.log for the log alone", 0, 0, 'o'},
-    {"target", OPTION_TEXT, AT(target), "URL",
-     "send requests to URL instead of the scenario's target", 0, 0, 0},
+    {"target", OPTION_TEXT, AT(target), "URL", "send requests to URL instead of the scenario's target", 0, 0, 0},
     {"engine", OPTION_TEXT, AT(engine), "E",
      "simulated, epoll or uring (default: simulated if the scenario has a simulated target, "
      "otherwise epoll)",
      0, 0, 0},
     {"shards", OPTION_COUNT, AT(shards), "N",
-     "run N schedulers on threads, each with its share of the virtual users (default: 1)", 1, 256,
-     0},
-    {"live", OPTION_FLAG, AT(live), NULL,
-     "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
+     "run N schedulers on threads, each with its share of the virtual users (default: 1)", 1, 256, 0},
+    {"live", OPTION_FLAG, AT(live), NULL, "show a panel while it runs, even if stderr is not a terminal", 0, 0, 0},
     {"no-log", OPTION_FLAG, AT(no_log), NULL, "write nothing", 0, 0, 0},
     {"quiet", OPTION_FLAG, AT(quiet), NULL, "print no summary", 0, 0, 'q'},
     {"csv", OPTION_FLAG, AT(csv), NULL, "print one line a second instead of the summary", 0, 0, 0},
-    {"prometheus", OPTION_FLAG, AT(prometheus), NULL,
-     "print Prometheus' text format instead of the summary", 0, 0, 0},
+    {"prometheus", OPTION_FLAG, AT(prometheus), NULL, "print Prometheus' text format instead of the summary", 0, 0, 0},
     OPTION_JSON(load_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
@@ -64,8 +59,8 @@ static void panel(void *context, const rad_load_progress *p)
         snprintf(p50, sizeof p50, "%.2f ms", (double)p->p50_ns * 1e-6);
         snprintf(p99, sizeof p99, "%.2f ms", (double)p->p99_ns * 1e-6);
     }
-    note("\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %s  p99 %s  %" PRIu64 " errors", bar,
-         seconds, all, p->users, (double)p->rate_milli / 1000.0, p50, p99, p->errors);
+    note("\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %s  p99 %s  %" PRIu64 " errors", bar, seconds, all,
+         p->users, (double)p->rate_milli / 1000.0, p50, p99, p->errors);
     (void)context;
 }
 
@@ -97,8 +92,7 @@ static int status_of(cli *c, const rad_load_facts *f)
 {
     if (f->end == RAD_LOAD_INTERRUPTED) return EXIT_INTERRUPTED;
     if (f->end == RAD_LOAD_EXHAUSTED) {
-        complain(c,
-                 "the log reached its limit (limits.max_event_log_size_mb); the run ended early");
+        complain(c, "the log reached its limit (limits.max_event_log_size_mb); the run ended early");
         return EXIT_RUNTIME;
     }
     int judged = judge_data(c, f);
@@ -121,16 +115,15 @@ static int tell(cli *c, const rad_load_result *r, const load_words *w, const str
     return status;
 }
 
-static int finish(cli *c, const rad_load_result *r, const load_words *w,
-                  const struct places *places)
+static int finish(cli *c, const rad_load_result *r, const load_words *w, const struct places *places)
 {
     rad_load_facts facts;
     rad_error error = {.code = 0};
     rad_load_result_facts(r, &facts);
     int status = status_of(c, &facts), told = tell(c, r, w, places);
     if (told != 0) status = told;
-    if (places->folder != NULL && rad_load_folder_keep(places->folder, r, w->scenario_path,
-                                                       w->command_line, status, &error) != 0)
+    if (places->folder != NULL &&
+        rad_load_folder_keep(places->folder, r, w->scenario_path, w->command_line, status, &error) != 0)
         status = complain_error(c, &error);
     return status;
 }
@@ -305,9 +298,7 @@ static int load_toml_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LOAD_TOML, argc, argv, &ignored, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_LOAD_TOML);
-    if (w.count > 1)
-        return bad_usage(c, "unexpected argument '%.200s': give one FILE, or none for stdin",
-                         w.at[1]);
+    if (w.count > 1) return bad_usage(c, "unexpected argument '%.200s': give one FILE, or none for stdin", w.at[1]);
     const char *path = w.count == 1 ? w.at[0] : NULL;
     if ((status = read_toml(c, path, text, &size)) != 0) return status;
     char *json = rad_load_toml_json(path != NULL ? path : "stdin", text, size, &error);

@@ -15,8 +15,7 @@ static int go(cli *c, rad_load_stepper *s, uint64_t turn)
 {
     rad_error error = {.code = 0};
     if (rad_load_stepper_go(s, turn, &error) != 0) return complain_error(c, &error);
-    out(c, "-- turn %" PRIu64 "%s\n", rad_load_stepper_turn(s),
-        rad_load_stepper_at_end(s) ? ", the last" : "");
+    out(c, "-- turn %" PRIu64 "%s\n", rad_load_stepper_turn(s), rad_load_stepper_at_end(s) ? ", the last" : "");
     print(c, rad_load_stepper_records(s));
     return 0;
 }

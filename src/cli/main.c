@@ -5,9 +5,8 @@
 #include "program.h"
 
 static const verb *const VERBS[] = {
-    &VERB_TOUR,   &VERB_LIST, &VERB_RUN,     &VERB_EXPLORE, &VERB_REPLAY,
-    &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS,  &VERB_TEST,    &VERB_CC,
-    &VERB_CXX,    &VERB_EXEC, &VERB_SESSION, &VERB_LOAD,    &VERB_FLOW,
+    &VERB_TOUR, &VERB_LIST, &VERB_RUN, &VERB_EXPLORE, &VERB_REPLAY,  &VERB_SHRINK, &VERB_SHOW, &VERB_CORPUS,
+    &VERB_TEST, &VERB_CC,   &VERB_CXX, &VERB_EXEC,    &VERB_SESSION, &VERB_LOAD,   &VERB_FLOW,
 };
 
 const char *const STRESS_NAMES[STRESS_VARIABLES] = {
@@ -32,9 +31,7 @@ int main(int argc, char **argv)
     look_around(&c, "raddle");
     rad__os_signals_watch(&before);
     c.signals = &before;
-    for (size_t i = 0; i < STRESS_VARIABLES; i++) {
-        stress[i] = variable(STRESS_NAMES[i]);
-    }
+    for (size_t i = 0; i < STRESS_VARIABLES; i++) stress[i] = variable(STRESS_NAMES[i]);
     c.stress = stress;
     c.show_other = show_other;
     return out_close(&c, dispatch(&c, &all, argc, argv));

@@ -17,8 +17,7 @@ static void part_names(const verb *whole, char *text, size_t size)
     text[0] = 0;
     for (size_t i = 0; i < whole->part_count && used < size; i++) {
         const char *joint = i == 0 ? "" : i + 1 < whole->part_count ? ", " : " or ";
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", joint, part_name(whole->parts[i]));
+        used += (size_t)snprintf(text + used, size - used, "%s%s", joint, part_name(whole->parts[i]));
     }
 }
 
@@ -27,9 +26,7 @@ static int unknown_part(cli *c, const verb *whole, const char *word)
     nearest n;
     char names[200];
     nearest_begin(&n, word);
-    for (size_t i = 0; i < whole->part_count; i++) {
-        nearest_try(&n, part_name(whole->parts[i]));
-    }
+    for (size_t i = 0; i < whole->part_count; i++) nearest_try(&n, part_name(whole->parts[i]));
     const char *what = word[0] == '-' ? "option" : "command";
     part_names(whole, names, sizeof names);
     const char *hint = nearest_hint(&n, "");

@@ -45,8 +45,7 @@ static bool takes_machine(const verb *v)
 
 static bool takes_program(const verb *v)
 {
-    return takes_machine(v) || v == &VERB_REPLAY || v == &VERB_SHRINK || v == &VERB_SHOW ||
-           v == &VERB_CORPUS;
+    return takes_machine(v) || v == &VERB_REPLAY || v == &VERB_SHRINK || v == &VERB_SHOW || v == &VERB_CORPUS;
 }
 
 /* A path with a slash that is not the name of a case file. */
@@ -58,9 +57,7 @@ static bool is_path(const char *word)
 static int place_of_dashes(int argc, char **argv)
 {
     int i = 0;
-    while (i < argc && strcmp(argv[i], "--") != 0) {
-        i++;
-    }
+    while (i < argc && strcmp(argv[i], "--") != 0) i++;
     return i;
 }
 
@@ -68,9 +65,7 @@ static int place_of_dashes(int argc, char **argv)
 static int place_of_path(const verb *v, int argc, char **argv)
 {
     int i = options_word(v, argc, argv);
-    while (i < argc && !is_path(argv[i])) {
-        i += 1 + options_word(v, argc - i - 1, argv + i + 1);
-    }
+    while (i < argc && !is_path(argv[i])) i += 1 + options_word(v, argc - i - 1, argv + i + 1);
     return i < argc ? i : argc;
 }
 
@@ -87,25 +82,18 @@ static int find_program(cli *c, const verb *v, int argc, char **argv, handed *h)
                                                             : argc;
     *h = (handed){.path = NULL};
     if (at == argc && dashes + 1 < argc && options_word(v, dashes, argv) < dashes) {
-        return bad_usage(c, "'%.200s': a program is a path with a slash, such as ./%.200s",
-                         argv[dashes + 1], argv[dashes + 1]);
+        return bad_usage(c, "'%.200s': a program is a path with a slash, such as ./%.200s", argv[dashes + 1],
+                         argv[dashes + 1]);
     }
-    if (at == argc) {
-        return 0;
-    }
+    if (at == argc) return 0;
     h->at = at;
     h->dashes = dashes;
-    if (argc > WORDS_MAX) {
-        return bad_usage(c, "more than %d arguments", WORDS_MAX);
-    }
+    if (argc > WORDS_MAX) return bad_usage(c, "more than %d arguments", WORDS_MAX);
     h->path = argv[at];
     h->argv[h->argc++] = argv[at];
     h->argv[h->argc++] = (char *)(uintptr_t)v->name; /* never written to. tidy: address ok */
-    for (int i = 0; i < argc; i++) {
-        if (i != at && !(at > dashes && i == dashes)) {
-            h->argv[h->argc++] = argv[i];
-        }
-    }
+    for (int i = 0; i < argc; i++)
+        if (i != at && !(at > dashes && i == dashes)) h->argv[h->argc++] = argv[i];
     return GO_ON;
 }
 
@@ -120,15 +108,9 @@ static int refuse(cli *c, const char *path, const char *why)
 static int check_access(cli *c, const char *path)
 {
     struct stat about;
-    if (stat(path, &about) != 0) {
-        return refuse(c, path, strerror(errno));
-    }
-    if (S_ISDIR(about.st_mode)) {
-        return refuse(c, path, "a directory, not a program");
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return refuse(c, path, "not a regular file");
-    }
+    if (stat(path, &about) != 0) return refuse(c, path, strerror(errno));
+    if (S_ISDIR(about.st_mode)) return refuse(c, path, "a directory, not a program");
+    if (!S_ISREG(about.st_mode)) return refuse(c, path, "not a regular file");
     return access(path, R_OK) == 0 ? 0 : refuse(c, path, strerror(errno));
 }
 
@@ -142,12 +124,9 @@ static int check_symbols(cli *c, const char *path, const rad_elf *e)
                             "a shared object without machines: it does not export rad_lab_machines "
                             "(docs/write-a-machine.md)");
     }
-    if (access(path, X_OK) == 0) {
-        return 0;
-    }
+    if (access(path, X_OK) == 0) return 0;
     if (errno == EACCES) {
-        complain(c, "'%.400s': a program that cannot be executed; type: chmod +x %s", path,
-                 shell_word(path));
+        complain(c, "'%.400s': a program that cannot be executed; type: chmod +x %s", path, shell_word(path));
         return EXIT_USAGE;
     }
     return refuse(c, path, strerror(errno));
@@ -160,12 +139,8 @@ static int check_program(cli *c, const char *path, enum kind *kind, bool *tests)
     rad_error error = {.code = 0};
     rad_elf elf;
     int status = check_access(c, path);
-    if (status != 0) {
-        return status;
-    }
-    if (rad__os_object_open(path, &elf, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (status != 0) return status;
+    if (rad__os_object_open(path, &elf, &error) != 0) return complain_error(c, &error);
     bool machines = rad__elf_symbol(&elf, "rad_lab_main") != RAD_ELF_ABSENT;
     *kind = !elf.is_program ? KIND_OBJECT : machines ? KIND_PROGRAM : KIND_UNDER_TEST;
     status = *kind == KIND_UNDER_TEST ? check_fibers(c, path, &elf) : 0;
@@ -193,18 +168,13 @@ typedef int lab_main(int argc, char **argv, const rad_machine *const *machines);
 static int run_object(cli *c, handed *h)
 {
     void *object = dlopen(h->path, RTLD_NOW | RTLD_LOCAL);
-    if (object == NULL) {
-        return refuse(c, h->path, dlerror());
-    }
+    if (object == NULL) return refuse(c, h->path, dlerror());
     void *machines = dlsym(object, "rad_lab_machines"), *door = dlsym(object, "rad_lab_main");
     lab_main *call;
-    if (machines == NULL || door == NULL) {
-        return refuse(c, h->path,
-                      "not linked with libraddle-lab: add $(pkg-config --libs raddle-lab)");
-    }
+    if (machines == NULL || door == NULL)
+        return refuse(c, h->path, "not linked with libraddle-lab: add $(pkg-config --libs raddle-lab)");
     memcpy(&call, &door, sizeof call);
-    return call(h->argc, h->argv,
-                machines); /* it stays loaded: its machines are in use until the end */
+    return call(h->argc, h->argv, machines); /* it stays loaded: its machines are in use until the end */
 }
 
 int run_elsewhere(cli *c, const verb *v, int *argc, char **argv)
@@ -212,23 +182,13 @@ int run_elsewhere(cli *c, const verb *v, int *argc, char **argv)
     static handed h;
     enum kind kind = KIND_OBJECT;
     int status = takes_program(v) ? find_program(c, v, *argc, argv, &h) : 0;
-    if (status != GO_ON) {
-        return h.path == NULL && status == 0 ? GO_ON : status;
-    }
+    if (status != GO_ON) return h.path == NULL && status == 0 ? GO_ON : status;
     bool tests = false;
-    if ((status = check_program(c, h.path, &kind, &tests)) != 0) {
-        return status;
-    }
-    if (kind == KIND_UNDER_TEST && tests) {
-        return use_tests(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
-    }
-    if (kind == KIND_UNDER_TEST) {
-        return use_fibers(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
-    }
-    if (h.at > h.dashes && h.at + 1 < *argc) {
-        return bad_usage(c, "unexpected argument '%.200s' after the program '%.200s'",
-                         argv[h.at + 1], argv[h.at]);
-    }
+    if ((status = check_program(c, h.path, &kind, &tests)) != 0) return status;
+    if (kind == KIND_UNDER_TEST && tests) return use_tests(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
+    if (kind == KIND_UNDER_TEST) return use_fibers(c, v, takes_machine(v), h.at, h.dashes, argc, argv);
+    if (h.at > h.dashes && h.at + 1 < *argc)
+        return bad_usage(c, "unexpected argument '%.200s' after the program '%.200s'", argv[h.at + 1], argv[h.at]);
     if (setenv("RADDLE_PROGRAM", h.path, 1) != 0) {
         complain(c, "out of memory");
         return EXIT_RUNTIME;

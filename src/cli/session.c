@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const verb *const PARTS[] = {&VERB_SESSION_CHECK,     &VERB_SESSION_RUN,
-                                    &VERB_SESSION_INVARIANT, &VERB_SESSION_PROJECT,
-                                    &VERB_SESSION_TRACE,     &VERB_SESSION_DRAW};
+static const verb *const PARTS[] = {&VERB_SESSION_CHECK,   &VERB_SESSION_RUN,   &VERB_SESSION_INVARIANT,
+                                    &VERB_SESSION_PROJECT, &VERB_SESSION_TRACE, &VERB_SESSION_DRAW};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int session_run(cli *c, int argc, char **argv)
@@ -21,9 +20,7 @@ int read_protocols(cli *c, const words *w, rad_protocols **p)
     const char *path;
     rad_error error = {.code = 0};
     int status = read_file_word(c, w->at, w->count, &path);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     return rad_protocols_read(p, path, &error) == 0 ? 0 : complain_error(c, &error);
 }
 
@@ -31,13 +28,9 @@ int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *pr
 {
     nearest n;
     *protocol = rad_protocol_find(p, name);
-    if (*protocol != RAD_NONE) {
-        return 0;
-    }
+    if (*protocol != RAD_NONE) return 0;
     nearest_begin(&n, name);
-    for (uint32_t i = 0; i < rad_protocols_count(p); i++) {
-        nearest_try(&n, rad_protocol_name(p, i));
-    }
+    for (uint32_t i = 0; i < rad_protocols_count(p); i++) nearest_try(&n, rad_protocol_name(p, i));
     return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, nearest_hint(&n, ""));
 }
 
@@ -46,8 +39,7 @@ int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *pr
 static const char *const POLICY_NAMES[] = {"cooperative", "round-robin", "progress", NULL};
 static const char *const FULL_NAMES[] = {"block", "error", "drop", "latest", "resize", NULL};
 
-static int read_name(cli *c, const char *what, const char *text, const char *const *names,
-                     uint32_t *index)
+static int read_name(cli *c, const char *what, const char *text, const char *const *names, uint32_t *index)
 {
     for (uint32_t i = 0; names[i]; i++) {
         if (strcmp(text, names[i]) == 0) {
@@ -94,20 +86,18 @@ int read_n(cli *c, const char *text, uint32_t *n)
         *n = RAD_SESSION_ALL;
         return 0;
     }
-    if (!read_count(text, RAD_SESSION_ALL - 1, &value) || value == 0) {
+    if (!read_count(text, RAD_SESSION_ALL - 1, &value) || value == 0)
         return bad_usage(c, "--n '%.80s': use a number from 1 on, or inf", text);
-    }
     *n = (uint32_t)value;
     return 0;
 }
 
 void n_text(uint32_t n, char text[16])
 {
-    if (n == RAD_SESSION_ALL) {
+    if (n == RAD_SESSION_ALL)
         snprintf(text, 16, "inf");
-    } else {
+    else
         snprintf(text, 16, "%u", n);
-    }
 }
 
 int read_run(cli *c, const run_words *r, rad_session_options *o)
@@ -116,11 +106,9 @@ int read_run(cli *c, const run_words *r, rad_session_options *o)
     *o = rad_session_preset();
     o->capacity = (uint32_t)r->capacity;
     o->seed = r->seed;
-    if ((status = read_n(c, r->n, &o->n)) != 0 ||
-        (status = read_policy(c, r->policy, &o->policy)) != 0 ||
-        (status = read_full(c, r->full, &o->full)) != 0) {
+    if ((status = read_n(c, r->n, &o->n)) != 0 || (status = read_policy(c, r->policy, &o->policy)) != 0 ||
+        (status = read_full(c, r->full, &o->full)) != 0)
         return status;
-    }
     return 0;
 }
 
@@ -128,24 +116,18 @@ int read_run(cli *c, const run_words *r, rad_session_options *o)
 
 enum { HUNT_RUNS = 400, LAB_N_ALL = 1000, LAB_SESSIONS = 1000 };
 
-int session_target(cli *c, const char *path, const run_words *r, const rad_session_options *o,
-                   rad_target *t)
+int session_target(cli *c, const char *path, const run_words *r, const rad_session_options *o, rad_target *t)
 {
     rad_error error = {.code = 0};
     char given[256];
     uint32_t n = o->n > LAB_N_ALL ? LAB_N_ALL : o->n;
-    int used =
-        snprintf(given, sizeof given, "n=%u sessions=%llu capacity=%u full=%u seed=%llu policy=%u",
-                 n, (unsigned long long)(r->sessions < LAB_SESSIONS ? r->sessions : LAB_SESSIONS),
-                 o->capacity, (unsigned)o->full, (unsigned long long)o->seed, (unsigned)o->policy);
-    if (r->fuel > 0 && used > 0) {
-        snprintf(given + used, sizeof given - (size_t)used, " fuel=%llu",
-                 (unsigned long long)r->fuel);
-    }
+    int used = snprintf(given, sizeof given, "n=%u sessions=%llu capacity=%u full=%u seed=%llu policy=%u", n,
+                        (unsigned long long)(r->sessions < LAB_SESSIONS ? r->sessions : LAB_SESSIONS), o->capacity,
+                        (unsigned)o->full, (unsigned long long)o->seed, (unsigned)o->policy);
+    if (r->fuel > 0 && used > 0)
+        snprintf(given + used, sizeof given - (size_t)used, " fuel=%llu", (unsigned long long)r->fuel);
     int code = rad_target_protocol(t, path, r->protocol, &error);
-    if (code != 0) {
-        return complain_error(c, &error);
-    }
+    if (code != 0) return complain_error(c, &error);
     if (rad_target_set(t, given, &error) != 0) {
         rad_target_free(t);
         return complain_error(c, &error);
@@ -164,9 +146,7 @@ int session_hunt(hunt *h, const char *path, const run_words *r, const rad_sessio
     rad_error error = {.code = 0};
     rad_exploration e = {.runs = 0};
     int status = session_target(h->c, path, r, o, &t);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     hunt_name(h, path, "session");
     rad_explore_options options = {.runs = HUNT_RUNS,
                                    .seed = 1,
@@ -176,11 +156,10 @@ int session_hunt(hunt *h, const char *path, const run_words *r, const rad_sessio
                                    .context = h,
                                    .interrupted = h->c->stop};
     int code = rad_lab_explore(&t, &options, &e, &error);
-    if (code != 0 && code != RAD_EINTERRUPTED) {
+    if (code != 0 && code != RAD_EINTERRUPTED)
         status = complain_error(h->c, &error);
-    } else {
+    else
         status = hunt_explain(h, &e, true);
-    }
     rad_exploration_free(&e);
     rad_target_free(&t);
     return status;
@@ -206,8 +185,7 @@ const verb VERB_SESSION = {
             "only what the protocol allows. raddle explore FILE.session tries its schedules; "
             "replay, shrink and show take what it finds.",
     .status =
-        "0 all as it should be, 1 stuck, faulted, or dependent on the schedule, " STATUS_ERRORS
-        ", 130 interrupted",
+        "0 all as it should be, 1 stuck, faulted, or dependent on the schedule, " STATUS_ERRORS ", 130 interrupted",
     .examples = SESSION_EXAMPLES,
     .parts = PARTS,
     .part_count = PART_COUNT,

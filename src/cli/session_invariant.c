@@ -19,19 +19,16 @@ typedef struct invariant_args {
 static const option INVARIANT_OPTIONS[] = {
     OPTION_PROTOCOL(invariant_args, run.protocol),
     {"n", OPTION_TEXT, AT(ns), "N,N,...", "values of N (default: 1,2,3,7,inf)", 0, 0, 0},
-    {"policies", OPTION_TEXT, AT(policies), "P,P,...", "policies to try, or all (default: all)", 0,
-     0, 0},
+    {"policies", OPTION_TEXT, AT(policies), "P,P,...", "policies to try, or all (default: all)", 0, 0, 0},
     {"seeds", OPTION_COUNT, AT(seeds), "S", "try S seeds (default: 20)", 1, 1000000, 0},
     {"seed", OPTION_COUNT, AT(run.seed), "S", "first seed (default: 1)", 0, SEED_MAX, 0},
-    {"starts", OPTION_COUNT, AT(starts), "S",
-     "shuffled start orders besides the plain one (default: 2)", 1, 1000, 0},
+    {"starts", OPTION_COUNT, AT(starts), "S", "shuffled start orders besides the plain one (default: 2)", 1, 1000, 0},
     {"fuel", OPTION_COUNT, AT(run.fuel), "F", "stop each run after F rounds (default: 100,000)", 1,
      UINT64_C(1000000000), 0},
     OPTION_SESSIONS(invariant_args, run.sessions),
     OPTION_CAPACITY(invariant_args, run.capacity),
     OPTION_FULL(invariant_args, run.full),
-    {"threads", OPTION_COUNT, AT(run.threads), "T",
-     "also run on T OS threads; 0: do not (default: 2)", 0, 256, 0},
+    {"threads", OPTION_COUNT, AT(run.threads), "T", "also run on T OS threads; 0: do not (default: 2)", 0, 256, 0},
     {"output", OPTION_TEXT, AT(output), "DIR",
      "existing directory for the schedule file of a difference (default: none)", 0, 0, 0},
     OPTION_JSON(invariant_args),
@@ -42,9 +39,7 @@ static const option INVARIANT_OPTIONS[] = {
 static bool next_word(const char **at, char word[32])
 {
     size_t length = strcspn(*at, ",");
-    if (length == 0 && **at == 0) {
-        return false;
-    }
+    if (length == 0 && **at == 0) return false;
     snprintf(word, 32, "%.*s", length < 31 ? (int)length : 31, *at);
     *at += length + ((*at)[length] == ',');
     return true;
@@ -54,13 +49,9 @@ static int read_ns(cli *c, const char *text, uint32_t *ns, uint32_t *count)
 {
     char word[32];
     for (*count = 0; next_word(&text, word);) {
-        if (*count == NS_MOST) {
-            return bad_usage(c, "--n: %d values at most", NS_MOST);
-        }
+        if (*count == NS_MOST) return bad_usage(c, "--n: %d values at most", NS_MOST);
         int status = read_n(c, word, &ns[(*count)++]);
-        if (status != 0) {
-            return status;
-        }
+        if (status != 0) return status;
     }
     return *count ? 0 : bad_usage(c, "--n: use numbers from 1 on, or inf, with commas between");
 }
@@ -76,9 +67,7 @@ static int read_policies(cli *c, const char *text, uint32_t *mask)
     while (next_word(&text, word)) {
         enum rad_session_policy policy;
         int status = read_policy(c, word, &policy);
-        if (status != 0) {
-            return status;
-        }
+        if (status != 0) return status;
         *mask |= UINT32_C(1) << policy;
     }
     return *mask ? 0 : bad_usage(c, "--policies: use names with commas between, or all");
@@ -94,9 +83,8 @@ static size_t family_of(const char *trace)
 {
     size_t root = strcspn(trace, " /"), size = 0;
     while (trace[size] != 0 && strncmp(trace + size, trace, root) == 0 &&
-           (trace[size + root] == ' ' || trace[size + root] == '/')) {
+           (trace[size + root] == ' ' || trace[size + root] == '/'))
         size += strcspn(trace + size, "\n") + 1;
-    }
     return size;
 }
 
@@ -104,12 +92,8 @@ static bool has_fault(const char *lines, size_t size)
 {
     for (const char *at = lines; at < lines + size; at += strcspn(at, "\n") + 1) {
         const char *kind = at;
-        for (int word = 0; word < 2; word++) {
-            kind += strcspn(kind, " ") + 1;
-        }
-        if (strncmp(kind, "faulted ", 8) == 0) {
-            return true;
-        }
+        for (int word = 0; word < 2; word++) kind += strcspn(kind, " ") + 1;
+        if (strncmp(kind, "faulted ", 8) == 0) return true;
     }
     return false;
 }
@@ -121,9 +105,7 @@ static bool same_but_for_faults(const char *a, const char *b)
         size_t size_a = family_of(a), size_b = family_of(b);
         bool equal = size_a == size_b && memcmp(a, b, size_a) == 0;
         bool both_fault = has_fault(a, size_a) && has_fault(b, size_b);
-        if (!equal && !both_fault) {
-            return false;
-        }
+        if (!equal && !both_fault) return false;
         a += size_a;
         b += size_b;
     }
@@ -139,14 +121,11 @@ typedef struct thread_runs {
 
 static bool are_the_same(const thread_runs *t)
 {
-    if (t->end[0] == RAD_SESSION_EXHAUSTED || t->end[1] == RAD_SESSION_EXHAUSTED) {
+    if (t->end[0] == RAD_SESSION_EXHAUSTED || t->end[1] == RAD_SESSION_EXHAUSTED)
         return true; /* each part has its own fuel */
-    }
-    if (t->info[0].sessions_faulted + t->info[1].sessions_faulted > 0) {
+    if (t->info[0].sessions_faulted + t->info[1].sessions_faulted > 0)
         return t->end[0] == t->end[1] && same_but_for_faults(t->traces[0], t->traces[1]);
-    }
-    return strcmp(t->info[0].digest, t->info[1].digest) == 0 &&
-           strcmp(t->traces[0], t->traces[1]) == 0;
+    return strcmp(t->info[0].digest, t->info[1].digest) == 0 && strcmp(t->traces[0], t->traces[1]) == 0;
 }
 
 static void count_runs(rad_invariance *r, const thread_runs *t)
@@ -158,15 +137,12 @@ static void count_runs(rad_invariance *r, const thread_runs *t)
         r->faulted += faulted;
         r->exhausted += t->end[k] == RAD_SESSION_EXHAUSTED;
         r->stuck += t->end[k] == RAD_SESSION_STUCK;
-        for (const char *at = t->traces[k]; (at = strchr(at, '\n')) != NULL; at++) {
-            r->events++;
-        }
+        for (const char *at = t->traces[k]; (at = strchr(at, '\n')) != NULL; at++) r->events++;
     }
 }
 
-static int run_both(const rad_protocols *p, const invariant_args *a,
-                    const rad_invariance_options *o, uint64_t seed, thread_runs *t,
-                    rad_error *error)
+static int run_both(const rad_protocols *p, const invariant_args *a, const rad_invariance_options *o, uint64_t seed,
+                    thread_runs *t, rad_error *error)
 {
     rad_session_options options = {.policy = RAD_SESSION_ROUND_ROBIN,
                                    .capacity = o->capacity,
@@ -174,14 +150,12 @@ static int run_both(const rad_protocols *p, const invariant_args *a,
                                    .seed = seed,
                                    .log = true,
                                    .interrupted = o->interrupted};
-    rad_session_crowd crowd = {
-        .protocol = o->protocol, .sessions = o->sessions, .rounds = o->rounds};
+    rad_session_crowd crowd = {.protocol = o->protocol, .sessions = o->sessions, .rounds = o->rounds};
     int code = 0;
     for (int k = 0; k < 2 && code == 0; k++) {
         options.n = k ? RAD_SESSION_ALL : 1;
         crowd.threads = k ? (uint32_t)a->run.threads : 1;
-        code = rad_session_run_crowd(p, &options, &crowd, &t->end[k], &t->info[k], &t->traces[k],
-                                     error);
+        code = rad_session_run_crowd(p, &options, &crowd, &t->end[k], &t->info[k], &t->traces[k], error);
     }
     if (code == 0 && *o->interrupted) {
         *error = (rad_error){.code = RAD_EINTERRUPTED, .text = "interrupted"};
@@ -191,21 +165,18 @@ static int run_both(const rad_protocols *p, const invariant_args *a,
 }
 
 /* On threads, what each session experiences must be what it is on one. */
-static int try_threads(const rad_protocols *p, const invariant_args *a,
-                       const rad_invariance_options *o, rad_invariance *r, rad_error *error)
+static int try_threads(const rad_protocols *p, const invariant_args *a, const rad_invariance_options *o,
+                       rad_invariance *r, rad_error *error)
 {
     int code = 0;
     for (uint32_t i = 0; i < o->seeds && r->holds && code == 0; i++) {
         thread_runs t = {.traces = {NULL, NULL}};
         code = run_both(p, a, o, o->seed + i, &t, error);
-        if (code == 0) {
-            count_runs(r, &t);
-        }
+        if (code == 0) count_runs(r, &t);
         if (code == 0 && !are_the_same(&t)) {
             r->holds = false;
             r->seed = o->seed + i;
-            snprintf(r->difference, sizeof r->difference, "%u threads: the traces differ",
-                     (unsigned)a->run.threads);
+            snprintf(r->difference, sizeof r->difference, "%u threads: the traces differ", (unsigned)a->run.threads);
         }
         rad_free(t.traces[0]);
         rad_free(t.traces[1]);
@@ -218,27 +189,23 @@ static void verdict_text(const invariant_args *a, const rad_invariance *r, char 
 {
     int used = snprintf(text, size, "no coroutine can tell any two of these runs apart");
     if (r->faulted > 0) {
-        used += snprintf(text + used, size - (size_t)used,
-                         ", up to the faults: %s of %s had faulted sessions", number(r->faulted),
-                         number(r->runs));
+        used += snprintf(text + used, size - (size_t)used, ", up to the faults: %s of %s had faulted sessions",
+                         number(r->faulted), number(r->runs));
     }
     if (r->exhausted > 0) {
-        snprintf(text + used, size - (size_t)used,
-                 ", as far as they went: %s of %s were out of fuel after %s rounds",
+        snprintf(text + used, size - (size_t)used, ", as far as they went: %s of %s were out of fuel after %s rounds",
                  number(r->exhausted), number(r->runs), number(a->run.fuel));
     }
 }
 
 static void report_text(cli *c, const invariant_args *a, const rad_invariance *r)
 {
-    out(c, "%ssession invariant%s: n %s, policies %s, %s seed%s from %llu, %s session%s\n",
-        style(c, STYLE_BOLD), style(c, STYLE_OFF), a->ns, a->policies, number(a->seeds),
-        plural(a->seeds), (unsigned long long)a->run.seed, number(a->run.sessions),
-        plural(a->run.sessions));
+    out(c, "%ssession invariant%s: n %s, policies %s, %s seed%s from %llu, %s session%s\n", style(c, STYLE_BOLD),
+        style(c, STYLE_OFF), a->ns, a->policies, number(a->seeds), plural(a->seeds), (unsigned long long)a->run.seed,
+        number(a->run.sessions), plural(a->run.sessions));
     report_label(c, "runs");
-    out(c, "%s, %s events: %s complete, %s faulted, %s out of fuel, %s stuck\n", number(r->runs),
-        number(r->events), number(r->complete), number(r->faulted), number(r->exhausted),
-        number(r->stuck));
+    out(c, "%s, %s events: %s complete, %s faulted, %s out of fuel, %s stuck\n", number(r->runs), number(r->events),
+        number(r->complete), number(r->faulted), number(r->exhausted), number(r->stuck));
     report_label(c, "digest");
     out(c, "%s (seed %llu)\n", r->digest, (unsigned long long)a->run.seed);
     report_label(c, "answer");
@@ -250,12 +217,10 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
     }
     if (r->holds) {
         out(c, "%sstuck%s, ", style(c, STYLE_BAD), style(c, STYLE_OFF));
-        if (r->stuck == r->runs) {
+        if (r->stuck == r->runs)
             out(c, "in all of these runs alike");
-        } else {
-            out(c, "in %s of these runs, with the same seeds whatever the schedule",
-                number(r->stuck));
-        }
+        else
+            out(c, "in %s of these runs, with the same seeds whatever the schedule", number(r->stuck));
         out(c, ": see 'raddle session check'\n");
         return;
     }
@@ -264,8 +229,7 @@ static void report_text(cli *c, const invariant_args *a, const rad_invariance *r
     out(c, "%snot the same%s: %s\n", style(c, STYLE_BAD), style(c, STYLE_OFF), r->difference);
     if (r->n) {
         report_label(c, "runs that differ");
-        out(c, "n 1, round-robin; n %s, %s; seed %llu\n", n, policy_name(r->policy),
-            (unsigned long long)r->seed);
+        out(c, "n 1, round-robin; n %s, %s; seed %llu\n", n, policy_name(r->policy), (unsigned long long)r->seed);
     }
 }
 
@@ -305,9 +269,7 @@ static int report(cli *c, const char *path, const invariant_args *a, const rad_i
     bool good = r->holds && r->stuck == 0;
     int status = 0;
     h = (hunt){.c = c, .dir = a->output, .json = a->json};
-    if (!a->json) {
-        report_text(c, a, r);
-    }
+    if (!a->json) report_text(c, a, r);
     if (!good) {
         rad_session_options o = rad_session_preset();
         o.n = r->n ? r->n : 1;
@@ -316,26 +278,20 @@ static int report(cli *c, const char *path, const invariant_args *a, const rad_i
         status = read_full(c, a->run.full, &o.full);
         status = status ? status : session_hunt(&h, path, &a->run, &o);
     }
-    if (a->json) {
-        report_json(c, a, r, &h);
-    }
+    if (a->json) report_json(c, a, r, &h);
     hunt_free(&h);
     return status ? status : good ? EXIT_FINE : EXIT_FOUND;
 }
 
-static int search(cli *c, const rad_protocols *p, const char *path, const invariant_args *a,
-                  rad_invariance_options *o)
+static int search(cli *c, const rad_protocols *p, const char *path, const invariant_args *a, rad_invariance_options *o)
 {
     rad_invariance r;
     rad_error error = {.code = 0};
     int code = rad_session_invariant(p, o, &r, &error);
-    if (code == 0 && r.holds && a->run.threads > 0) {
-        code = try_threads(p, a, o, &r, &error);
-    }
+    if (code == 0 && r.holds && a->run.threads > 0) code = try_threads(p, a, o, &r, &error);
     progress_clear(c);
     if (code == RAD_EINTERRUPTED) {
-        complain(c, "interrupted: no difference in %s run%s so far", number(r.runs),
-                 plural(r.runs));
+        complain(c, "interrupted: no difference in %s run%s so far", number(r.runs), plural(r.runs));
         return EXIT_INTERRUPTED;
     }
     return code ? complain_error(c, &error) : report(c, path, a, &r);
@@ -343,8 +299,7 @@ static int search(cli *c, const rad_protocols *p, const char *path, const invari
 
 static int invariant_run(cli *c, int argc, char **argv)
 {
-    invariant_args a = {
-        .run = RUN_WORDS_PRESET, .ns = "1,2,3,7,inf", .policies = "all", .seeds = 20, .starts = 2};
+    invariant_args a = {.run = RUN_WORDS_PRESET, .ns = "1,2,3,7,inf", .policies = "all", .seeds = 20, .starts = 2};
     a.run.threads = 2;
     a.run.fuel = FUEL;
     uint32_t ns[NS_MOST], protocol;
@@ -352,15 +307,11 @@ static int invariant_run(cli *c, int argc, char **argv)
     rad_protocols *p;
     words w;
     int status = options_parse(c, &VERB_SESSION_INVARIANT, argc, argv, &a, &w);
-    if (status != GO_ON) {
+    if (status != GO_ON) return status;
+    if ((status = read_ns(c, a.ns, ns, &o.n_count)) != 0 || (status = read_policies(c, a.policies, &o.policies)) != 0 ||
+        (status = read_full(c, a.run.full, &o.full)) != 0 || (status = check_output(c, a.output)) != 0 ||
+        (status = read_protocols(c, &w, &p)) != 0)
         return status;
-    }
-    if ((status = read_ns(c, a.ns, ns, &o.n_count)) != 0 ||
-        (status = read_policies(c, a.policies, &o.policies)) != 0 ||
-        (status = read_full(c, a.run.full, &o.full)) != 0 ||
-        (status = check_output(c, a.output)) != 0 || (status = read_protocols(c, &w, &p)) != 0) {
-        return status;
-    }
     o.protocol = a.run.protocol;
     o.sessions = (uint32_t)a.run.sessions;
     o.starts = (uint32_t)a.starts;

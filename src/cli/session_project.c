@@ -13,32 +13,25 @@ typedef struct project_args {
 static const option PROJECT_OPTIONS[] = {
     OPTION_PROTOCOL(project_args, protocol),
     {"role", OPTION_TEXT, AT(role), "R", "print only role R", 0, 0, 0},
-    {"c", OPTION_FLAG, AT(as_c), NULL, "print typed C functions over channels, with the monitor", 0,
-     0, 0},
+    {"c", OPTION_FLAG, AT(as_c), NULL, "print typed C functions over channels, with the monitor", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
-static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const char *name,
-                     uint32_t *role)
+static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const char *name, uint32_t *role)
 {
     nearest n;
     nearest_begin(&n, name);
     uint32_t count = rad_protocol_role_count(p, protocol);
     for (*role = 0; *role < count; ++*role) {
-        if (strcmp(rad_protocol_role(p, protocol, *role), name) == 0) {
-            return 0;
-        }
+        if (strcmp(rad_protocol_role(p, protocol, *role), name) == 0) return 0;
         nearest_try(&n, rad_protocol_role(p, protocol, *role));
     }
-    return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name,
-                     nearest_hint(&n, ""));
+    return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name, nearest_hint(&n, ""));
 }
 
 static int print_text(cli *c, char *text)
 {
-    if (text == NULL) {
-        return complain_error(c, &(rad_error){.code = RAD_ENOMEM, .text = "out of memory"});
-    }
+    if (text == NULL) return complain_error(c, &(rad_error){.code = RAD_ENOMEM, .text = "out of memory"});
     out_text(c, text);
     rad_free(text);
     return EXIT_FINE;
@@ -55,15 +48,14 @@ static int project(cli *c, const rad_protocols *p, const project_args *a)
 {
     uint32_t protocol, role = 0, count = 1;
     int status = read_protocol(c, p, a->protocol, &protocol);
-    if (status == 0 && a->role) {
+    if (status == 0 && a->role)
         status = find_role(c, p, protocol, a->role, &role);
-    } else if (status == 0) {
+    else if (status == 0)
         count = rad_protocol_role_count(p, protocol);
-    }
     for (uint32_t i = 0; i < count && status == 0; i++) {
         out_text(c, i ? "\n" : "");
-        status = a->as_c ? print_c(c, p, protocol, role + i)
-                         : print_text(c, rad_protocol_type_text(p, protocol, role + i));
+        status =
+            a->as_c ? print_c(c, p, protocol, role + i) : print_text(c, rad_protocol_type_text(p, protocol, role + i));
     }
     return status;
 }
@@ -74,16 +66,10 @@ static int project_run(cli *c, int argc, char **argv)
     rad_protocols *p;
     words w;
     int status = options_parse(c, &VERB_SESSION_PROJECT, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     ends_at_once(c, &VERB_SESSION_PROJECT);
-    if (a.as_c && a.role == NULL) {
-        return bad_usage(c, "--c needs --role R: one header a role");
-    }
-    if ((status = read_protocols(c, &w, &p)) != 0) {
-        return status;
-    }
+    if (a.as_c && a.role == NULL) return bad_usage(c, "--c needs --role R: one header a role");
+    if ((status = read_protocols(c, &w, &p)) != 0) return status;
     status = project(c, p, &a);
     rad_protocols_free(p);
     return status;
@@ -127,13 +113,9 @@ static int draw_run(cli *c, int argc, char **argv)
     uint32_t protocol;
     words w;
     int status = options_parse(c, &VERB_SESSION_DRAW, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     ends_at_once(c, &VERB_SESSION_DRAW);
-    if ((status = read_protocols(c, &w, &p)) != 0) {
-        return status;
-    }
+    if ((status = read_protocols(c, &w, &p)) != 0) return status;
     status = read_protocol(c, p, a.protocol, &protocol);
     status = status ? status : print_text(c, rad_protocol_svg(p, protocol));
     rad_protocols_free(p);

@@ -17,8 +17,7 @@ typedef struct run_args {
 
 static const option RUN_OPTIONS[] = {
     OPTIONS_OF_RUN(run_args, run, "run to the end"),
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0,
-     SEED_MAX, 0},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0, SEED_MAX, 0},
     {"output", OPTION_TEXT, AT(output), "DIR",
      "existing directory for schedule files of what went wrong (default: none)", 0, 0, 0},
     OPTION_JSON(run_args),
@@ -27,11 +26,9 @@ static const option RUN_OPTIONS[] = {
 
 static const option TRACE_OPTIONS[] = {
     OPTIONS_OF_RUN(run_args, run, "100,000"),
-    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0,
-     SEED_MAX, 0},
+    {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0, SEED_MAX, 0},
     {"session", OPTION_COUNT, AT(session), "S", "print only session S", 0, 10000000, 0},
-    {"normalize", OPTION_FLAG, AT(normalize), NULL,
-     "leave out rounds; one coroutine after the other", 0, 0, 0},
+    {"normalize", OPTION_FLAG, AT(normalize), NULL, "leave out rounds; one coroutine after the other", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
@@ -67,30 +64,26 @@ static enum rad_session_end run_in_slices(const cli *c, rad_session_vm *vm, uint
     return end;
 }
 
-static int run_here(const cli *c, const rad_protocols *p, const run_args *a,
-                    const rad_session_options *o, result *r, rad_error *error)
+static int run_here(const cli *c, const rad_protocols *p, const run_args *a, const rad_session_options *o, result *r,
+                    rad_error *error)
 {
     rad_session_vm *vm;
     int code = rad_session_create(&vm, p, o, error);
-    if (code != 0) {
-        return code;
-    }
+    if (code != 0) return code;
     code = rad_session_open(vm, a->run.protocol, (uint32_t)a->run.sessions, error);
     if (code == 0) {
         r->end = run_in_slices(c, vm, a->run.fuel);
         rad_session_look(vm, &r->info);
         r->report = *c->stop ? NULL : rad_session_report(vm); /* a line for each that is left */
         uint32_t only = a->session == NOT_GIVEN ? RAD_NONE : (uint32_t)a->session;
-        if (o->log) {
-            r->trace = rad_session_trace_text(vm, only, a->normalize);
-        }
+        if (o->log) r->trace = rad_session_trace_text(vm, only, a->normalize);
     }
     rad_session_destroy(vm);
     return code;
 }
 
-static int run_on_threads(const rad_protocols *p, const run_args *a, const rad_session_options *o,
-                          result *r, rad_error *error)
+static int run_on_threads(const rad_protocols *p, const run_args *a, const rad_session_options *o, result *r,
+                          rad_error *error)
 {
     rad_session_crowd crowd = {.protocol = a->run.protocol,
                                .sessions = (uint32_t)a->run.sessions,
@@ -105,19 +98,17 @@ static void report_text(cli *c, const run_args *a, const rad_session_options *o,
     char n[16];
     bool good = r->end != RAD_SESSION_STUCK && i->sessions_faulted == 0;
     n_text(o->n, n);
-    out(c, "%ssession run%s: n %s, policy %s, seed %llu\n", style(c, STYLE_BOLD),
-        style(c, STYLE_OFF), n, policy_name(o->policy), (unsigned long long)o->seed);
+    out(c, "%ssession run%s: n %s, policy %s, seed %llu\n", style(c, STYLE_BOLD), style(c, STYLE_OFF), n,
+        policy_name(o->policy), (unsigned long long)o->seed);
     report_label(c, "end");
-    out(c, "%s%s%s after %s round%s, %s instruction%s, %s message%s\n",
-        style(c, good ? STYLE_GOOD : STYLE_BAD), end_name(c, r->end), style(c, STYLE_OFF),
-        number(i->rounds), plural(i->rounds), number(i->instructions), plural(i->instructions),
-        number(i->messages), plural(i->messages));
+    out(c, "%s%s%s after %s round%s, %s instruction%s, %s message%s\n", style(c, good ? STYLE_GOOD : STYLE_BAD),
+        end_name(c, r->end), style(c, STYLE_OFF), number(i->rounds), plural(i->rounds), number(i->instructions),
+        plural(i->instructions), number(i->messages), plural(i->messages));
     report_label(c, "sessions");
     out(c, "%s opened, %s closed, %s faulted\n", number(i->sessions), number(i->sessions_closed),
         number(i->sessions_faulted));
     report_label(c, "coroutines");
-    out(c, "%s ended, %s ready, %s blocked\n", number(i->ended), number(i->ready),
-        number(i->blocked));
+    out(c, "%s ended, %s ready, %s blocked\n", number(i->ended), number(i->ready), number(i->blocked));
     report_label(c, "digest");
     out(c, "%s%s\n", i->digest, a->run.threads ? " (the same on one thread)" : "");
     if (r->report && *r->report && !(good && r->end == RAD_SESSION_COMPLETE)) {
@@ -126,8 +117,7 @@ static void report_text(cli *c, const run_args *a, const rad_session_options *o,
     }
 }
 
-static void report_json(cli *c, const run_args *a, const rad_session_options *o, const result *r,
-                        const hunt *h)
+static void report_json(cli *c, const run_args *a, const rad_session_options *o, const result *r, const hunt *h)
 {
     const rad_session_info *i = &r->info;
     writer j;
@@ -156,22 +146,15 @@ static void report_json(cli *c, const run_args *a, const rad_session_options *o,
     put_end(&j);
 }
 
-static int report(cli *c, const char *path, const run_args *a, const rad_session_options *o,
-                  const result *r)
+static int report(cli *c, const char *path, const run_args *a, const rad_session_options *o, const result *r)
 {
     static hunt h; /* too large for a stack */
     bool good = r->end != RAD_SESSION_STUCK && r->info.sessions_faulted == 0;
     int status = 0;
     h = (hunt){.c = c, .dir = a->output, .json = a->json};
-    if (!a->json) {
-        report_text(c, a, o, r);
-    }
-    if (!good && !a->run.threads) {
-        status = session_hunt(&h, path, &a->run, o);
-    }
-    if (a->json) {
-        report_json(c, a, o, r, &h);
-    }
+    if (!a->json) report_text(c, a, o, r);
+    if (!good && !a->run.threads) status = session_hunt(&h, path, &a->run, o);
+    if (a->json) report_json(c, a, o, r, &h);
     hunt_free(&h);
     return status ? status : good ? EXIT_FINE : EXIT_FOUND;
 }
@@ -186,29 +169,21 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
     uint32_t protocol;
     words w;
     int status = options_parse(c, v, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     if (traces) ends_at_once(c, v);
     if ((status = read_run(c, &a.run, &o)) != 0 || (status = check_output(c, a.output)) != 0 ||
-        (status = read_protocols(c, &w, &p)) != 0) {
+        (status = read_protocols(c, &w, &p)) != 0)
         return status;
-    }
     o.log = traces;
     o.interrupted = c->stop;
-    if (traces && a.run.fuel == 0) {
-        a.run.fuel = TRACE_FUEL;
-    }
+    if (traces && a.run.fuel == 0) a.run.fuel = TRACE_FUEL;
     status = read_protocol(c, p, a.run.protocol, &protocol);
-    if (status == 0 && traces && a.run.threads && (!a.normalize || a.session != NOT_GIVEN)) {
+    if (status == 0 && traces && a.run.threads && (!a.normalize || a.session != NOT_GIVEN))
         status = bad_usage(c, "--threads needs --normalize, and takes no --session");
-    }
     if (status == 0) {
-        int code = a.run.threads ? run_on_threads(p, &a, &o, &r, &error)
-                                 : run_here(c, p, &a, &o, &r, &error);
-        if (code == 0 && r.end == RAD_SESSION_NO_MEMORY) {
+        int code = a.run.threads ? run_on_threads(p, &a, &o, &r, &error) : run_here(c, p, &a, &o, &r, &error);
+        if (code == 0 && r.end == RAD_SESSION_NO_MEMORY)
             error = (rad_error){.code = RAD_ENOMEM, .text = "out of memory"};
-        }
         status = error.code ? complain_error(c, &error) : 0;
     }
     if (status == 0 && traces) {

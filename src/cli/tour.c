@@ -28,8 +28,8 @@ typedef struct tour_step {
     const char *commands;          /* a line each */
     int status;                    /* of the last one */
     const char *shown[SHOWN_MOST]; /* lines that begin with one of these */
-    const char *from, *before; /* or those of a diagram, from one that begins so to one that does */
-    int (*also)(cli *c);       /* after the text; may be NULL */
+    const char *from, *before;     /* or those of a diagram, from one that begins so to one that does */
+    int (*also)(cli *c);           /* after the text; may be NULL */
 } tour_step;
 
 static const tour_step STEPS[] = {
@@ -76,8 +76,7 @@ typedef struct tour_args {
 
 static const option TOUR_OPTIONS[] = {
     {"output", OPTION_TEXT, offsetof(tour_args, output), "DIR",
-     "keep the files in DIR, which must exist (default: a temporary directory, removed at the end)",
-     0, 0, 0},
+     "keep the files in DIR, which must exist (default: a temporary directory, removed at the end)", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
@@ -92,9 +91,7 @@ int tour_not_as_told(const cli *c, const char *what)
 static int write_example(cli *c, const char *dir, const tour_example *e)
 {
     char path[PATH_ROOM];
-    if (!join_path(path, sizeof path, dir, e->path)) {
-        return bad_usage(c, "--output: path too long");
-    }
+    if (!join_path(path, sizeof path, dir, e->path)) return bad_usage(c, "--output: path too long");
     for (char *slash = path + strlen(dir) + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
         *slash = 0;
         if (mkdir(path, 0777) != 0 && errno != EEXIST) {
@@ -119,15 +116,12 @@ static int open_dir(cli *c, const char *output, char dir[PATH_ROOM])
     } else {
         snprintf(dir, PATH_ROOM, "%.1000s/raddle-tour.XXXXXX", c->temp_dir);
         if (mkdtemp(dir) == NULL) {
-            complain(c, "cannot create a directory in '%.400s': %s; use --output DIR", c->temp_dir,
-                     strerror(errno));
+            complain(c, "cannot create a directory in '%.400s': %s; use --output DIR", c->temp_dir, strerror(errno));
             return EXIT_RUNTIME;
         }
     }
-    for (size_t i = 0; i < sizeof TOUR_EXAMPLE_FILES / sizeof *TOUR_EXAMPLE_FILES && status == 0;
-         i++) {
+    for (size_t i = 0; i < sizeof TOUR_EXAMPLE_FILES / sizeof *TOUR_EXAMPLE_FILES && status == 0; i++)
         status = write_example(c, dir, &TOUR_EXAMPLE_FILES[i]);
-    }
     return status;
 }
 
@@ -164,16 +158,15 @@ static int type(void *context)
     if (slash) *slash = 0;
     snprintf(path, sizeof path, "%s:%s", own, old);
     int null = open("/dev/null", O_RDONLY);
-    bool good = setenv("PATH", path, 1) == 0 && unsetenv("RADDLE_OPTIONS") == 0 &&
-                chdir(t->dir) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
-                dup2(t->output, STDOUT_FILENO) >= 0 && dup2(t->output, STDERR_FILENO) >= 0;
+    bool good = setenv("PATH", path, 1) == 0 && unsetenv("RADDLE_OPTIONS") == 0 && chdir(t->dir) == 0 && null >= 0 &&
+                dup2(null, STDIN_FILENO) >= 0 && dup2(t->output, STDOUT_FILENO) >= 0 &&
+                dup2(t->output, STDERR_FILENO) >= 0;
     if (good) execl("/bin/sh", "sh", "-c", t->commands, (char *)NULL);
     return 127;
 }
 
 /* What they print, up to OUTPUT_MOST bytes, and the status. 0 or an error of the library. */
-static int run_commands(const char *dir, const char *commands, char *text, int *status,
-                        rad_error *error)
+static int run_commands(const char *dir, const char *commands, char *text, int *status, rad_error *error)
 {
     int pipe[2], pid;
     int code = rad__os_pipe(pipe, error);
@@ -186,8 +179,7 @@ static int run_commands(const char *dir, const char *commands, char *text, int *
     char rest[512];
     while (code == 0 && got > 0) {
         bool room = used < OUTPUT_MOST - 1;
-        got = rad__os_read(pipe[0], room ? text + used : rest,
-                           room ? OUTPUT_MOST - 1 - used : sizeof rest, error);
+        got = rad__os_read(pipe[0], room ? text + used : rest, room ? OUTPUT_MOST - 1 - used : sizeof rest, error);
         used += room && got > 0 ? (size_t)got : 0;
     }
     text[used] = 0;
@@ -208,9 +200,7 @@ static bool begins(const char *line, const char *with)
 static bool is_shown(const tour_step *s, const char *line)
 {
     bool any = false;
-    for (int i = 0; i < SHOWN_MOST && s->shown[i] && !any; i++) {
-        any = begins(line, s->shown[i]);
-    }
+    for (int i = 0; i < SHOWN_MOST && s->shown[i] && !any; i++) any = begins(line, s->shown[i]);
     return any;
 }
 
@@ -222,8 +212,7 @@ static uint32_t tell_lines(cli *c, const tour_step *s, char *text)
     for (char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next) *next++ = 0;
-        drawing = (drawing || (s->from && begins(line, s->from))) &&
-                  !(s->before && begins(line, s->before));
+        drawing = (drawing || (s->from && begins(line, s->from))) && !(s->before && begins(line, s->before));
         if (!drawing && !is_shown(s, line)) continue;
         count++;
         if (drawing && *line == 0) {
@@ -261,8 +250,7 @@ static int take_step(cli *c, const char *dir, const tour_step *s)
     if (s->text) out_paragraph(c, 3, s->text);
     if (s->also) return s->also(c);
     tell_commands(c, s->commands);
-    if (run_commands(dir, s->commands, text, &status, &error) != 0)
-        return complain_error(c, &error);
+    if (run_commands(dir, s->commands, text, &status, &error) != 0) return complain_error(c, &error);
     if (*c->stop) return EXIT_INTERRUPTED;
     if (status == s->status && tell_lines(c, s, text) > 0) return 0;
     note_text("", text, "\n");
@@ -288,20 +276,14 @@ static int tour_run(cli *c, int argc, char **argv)
     tour_args a = {.output = NULL};
     words w;
     int status = options_parse(c, &VERB_TOUR, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
-    if (w.count > 0) {
-        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
-    }
+    if (status != GO_ON) return status;
+    if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     if ((status = open_dir(c, a.output, dir)) == 0) {
-        out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n",
-            style(c, STYLE_BOLD), style(c, STYLE_OFF));
+        out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n", style(c, STYLE_BOLD),
+            style(c, STYLE_OFF));
         out_text(c, "What follows a $ is run now, and can be pasted where examples/ is.\n");
     }
-    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == 0; i++) {
-        status = take_step(c, dir, &STEPS[i]);
-    }
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == 0; i++) status = take_step(c, dir, &STEPS[i]);
     if (status == 0) tell_next(c);
     if (a.output == NULL && *dir) remove_dir(dir, 4);
     return status;

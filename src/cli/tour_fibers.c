@@ -56,8 +56,7 @@ int tour_fibers(cli *c)
     uint64_t begin = rad__os_now_ns();
     int code = rad_main(NULL, tree, &sum, &error);
     if (code != 0) {
-        if (error.code == 0)
-            error = (rad_error){code, "a fiber could not be made, or waited in vain"};
+        if (error.code == 0) error = (rad_error){code, "a fiber could not be made, or waited in vain"};
         return complain_error(c, &error);
     }
     if (sum != wanted) return tour_not_as_told(c, "the fibers added up to something else");

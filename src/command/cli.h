@@ -22,10 +22,9 @@ enum {
 };
 
 typedef struct cli {
-    const char *self;    /* what the user types: "raddle", or the program with machines, "./pet" */
-    const char *program; /* that raddle has started and this is, "./pet"; "": raddle has not */
-    const char *
-        program_words; /* its arguments, as they are typed in a shell, each with a blank before it; or NULL */
+    const char *self;          /* what the user types: "raddle", or the program with machines, "./pet" */
+    const char *program;       /* that raddle has started and this is, "./pet"; "": raddle has not */
+    const char *program_words; /* its arguments, as they are typed in a shell, each with a blank before it; or NULL */
     const char *program_lacks; /* a program under test: what reports about it miss; or NULL */
     const char *verb;          /* for messages; "" before it is known */
     bool terminal;             /* stdout is one */
@@ -60,8 +59,7 @@ void note(const char *format, ...) RAD_COMMAND(note) RAD_PRINTF(1, 2);
 void note_text(const char *before, const char *text, const char *after) RAD_COMMAND(note_text);
 void out_paragraph(cli *c, uint32_t indent, const char *text) RAD_COMMAND(out_paragraph);
 /* From `column` on, wrapped between words; later lines begin at `indent`. Ends the line. */
-void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
-    RAD_COMMAND(out_wrapped);
+void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text) RAD_COMMAND(out_wrapped);
 void out_flush(cli *c) RAD_COMMAND(out_flush);
 
 /* Flushes; the status to leave with: `status` itself, or EXIT_RUNTIME when stdout could not be
@@ -81,8 +79,7 @@ const char *plural(uint64_t n) RAD_COMMAND(plural);
 const char *shell_word(const char *word) RAD_COMMAND(shell_word);
 
 /* A command to type that takes a file: "raddle replay x.raddle.json", in a program "./pet replay x.raddle.json". */
-void command_text(const cli *c, const char *name, const char *file, char *text, size_t size)
-    RAD_COMMAND(command_text);
+void command_text(const cli *c, const char *name, const char *file, char *text, size_t size) RAD_COMMAND(command_text);
 
 /* Texts name commands as raddle has them ("'raddle list' shows all"); in a program they are its own. */
 void translate(const cli *c, const char *text, char *to, size_t size) RAD_COMMAND(translate);
@@ -114,8 +111,8 @@ const char *nearest_hint(const nearest *n, const char *prefix) RAD_COMMAND(neare
 
 /* "machine name=value …" or "case.json name=value …" → target; rad_target_free it. Returns 0 or an exit
  * status, message printed. */
-int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
-                rad_target *t) RAD_COMMAND(read_target);
+int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps, rad_target *t)
+    RAD_COMMAND(read_target);
 /* The file among the words of a target, or NULL. */
 const char *target_file(char **words, uint32_t count) RAD_COMMAND(target_file);
 bool target_is_file(const char *word) RAD_COMMAND(target_is_file);
@@ -132,21 +129,17 @@ int load_policy(cli *c, const char **name) RAD_COMMAND(load_policy);
 int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);
 
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */
-int read_file_word(cli *c, char **words, uint32_t count, const char **path)
-    RAD_COMMAND(read_file_word);
-int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
-    RAD_COMMAND(read_artifact);
+int read_file_word(cli *c, char **words, uint32_t count, const char **path) RAD_COMMAND(read_file_word);
+int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a) RAD_COMMAND(read_artifact);
 
 /* The library cannot use the file: complains, returns the exit status. If the file was recorded with a program with
  * machines, the command to type follows. Nothing starts that program: its name comes from the file. */
 int refuse_file(const cli *c, const char *path, const rad_error *error) RAD_COMMAND(refuse_file);
-void name_program(const cli *c, const char *path, const rad_lab_program *program)
-    RAD_COMMAND(name_program);
+void name_program(const cli *c, const char *path, const rad_lab_program *program) RAD_COMMAND(name_program);
 
 /* Whether this program is another build than the one that recorded a run; `recorded` may be NULL. A note says so. */
 bool other_build(const rad_lab_program *recorded) RAD_COMMAND(other_build);
-void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
-    RAD_COMMAND(note_build);
+void note_build(const cli *c, const char *path, const rad_lab_program *recorded) RAD_COMMAND(note_build);
 
 /* "dir/name"; false when it does not fit. */
 bool join_path(char *path, size_t size, const char *dir, const char *name) RAD_COMMAND(join_path);
@@ -159,10 +152,9 @@ typedef struct verb verb;
 /* A command. docs/cli.md and docs/raddle.1 are made from its --help: tools/write_docs.sh. */
 struct verb {
     const char *name;
-    const char *about; /* one line */
-    const char
-        *usage;       /* what follows the name, a line for each form; NULL: one of its parts does */
-    const char *text; /* paragraphs: an imperative sentence, then what it needs to be understood */
+    const char *about;           /* one line */
+    const char *usage;           /* what follows the name, a line for each form; NULL: one of its parts does */
+    const char *text;            /* paragraphs: an imperative sentence, then what it needs to be understood */
     const char *status;          /* "0 done, " STATUS_ERRORS */
     const option *options;       /* NULL: --help only */
     const char *const *examples; /* pairs: what can be pasted, what it does; NULL at the end */

@@ -16,10 +16,9 @@ typedef struct corpus_args {
 #define AT(field) offsetof(corpus_args, field)
 
 static const option CORPUS_OPTIONS[] = {
-    {"accept", OPTION_FLAG, AT(accept), NULL,
-     "expect a pass from now on where the recorded failure is gone", 0, 0, 0},
-    {"realign", OPTION_FLAG, AT(realign), NULL,
-     "follow what differs by actors and code locations; list what is stale", 0, 0, 0},
+    {"accept", OPTION_FLAG, AT(accept), NULL, "expect a pass from now on where the recorded failure is gone", 0, 0, 0},
+    {"realign", OPTION_FLAG, AT(realign), NULL, "follow what differs by actors and code locations; list what is stale",
+     0, 0, 0},
     OPTION_JSON(corpus_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -27,8 +26,7 @@ static const option CORPUS_OPTIONS[] = {
 /* Realigned: what was recorded holds in code that was edited. Stale: it cannot be told. */
 enum outcome { AS_RECORDED = 0, DIFFERS, UNREADABLE, ACCEPTED, REALIGNED, STALE, OUTCOMES };
 
-static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok",       "DIFFERS",   "UNREADABLE",
-                                                    "accepted", "realigned", "STALE"};
+static const char *const OUTCOME_WORDS[OUTCOMES] = {"ok", "DIFFERS", "UNREADABLE", "accepted", "realigned", "STALE"};
 
 typedef struct tally {
     uint64_t counts[OUTCOMES];
@@ -40,9 +38,7 @@ static void escape_pattern(char *to, size_t size, const char *dir)
 {
     size_t used = 0;
     for (; *dir && used + 3 < size; dir++) {
-        if (strchr("*?[\\", *dir)) {
-            to[used++] = '\\';
-        }
+        if (strchr("*?[\\", *dir)) to[used++] = '\\';
         to[used++] = *dir;
     }
     to[used] = 0;
@@ -81,16 +77,14 @@ static int find_artifacts(cli *c, const char *dir, glob_t *files)
 /* What a replay that is as recorded did, in a few words. */
 static void describe(const rad_artifact *a, const rad_replay *r, char *text, size_t size)
 {
-    if (!r->as_recorded) {
+    if (!r->as_recorded)
         snprintf(text, size, "%s", r->reason);
-    } else if (rad_artifact_expects_failure(a)) {
-        snprintf(text, size, "fails as recorded: %s at step %s", r->actual.kind,
-                 number(r->actual.failure_step));
-    } else if (r->actual.result == RAD_RESULT_CUT) {
+    else if (rad_artifact_expects_failure(a))
+        snprintf(text, size, "fails as recorded: %s at step %s", r->actual.kind, number(r->actual.failure_step));
+    else if (r->actual.result == RAD_RESULT_CUT)
         snprintf(text, size, "cut as recorded: at step %s", number(r->actual.steps));
-    } else {
+    else
         snprintf(text, size, "passes as recorded");
-    }
 }
 
 static enum outcome accept(rad_artifact *a, const char *path, char *text, size_t size, int *trouble)
@@ -117,8 +111,8 @@ static enum outcome realigned_outcome(const rad_realignment *r)
 }
 
 /* An artifact that differs, by actors and sites. With --accept it becomes what its run is now, if that is known. */
-static enum outcome realign(const rad_artifact *a, const char *path, const corpus_args *args,
-                            char *text, size_t size, int *trouble)
+static enum outcome realign(const rad_artifact *a, const char *path, const corpus_args *args, char *text, size_t size,
+                            int *trouble)
 {
     rad_error error = {.code = 0};
     rad_realignment r;
@@ -130,8 +124,8 @@ static enum outcome realign(const rad_artifact *a, const char *path, const corpu
     enum outcome result = realigned_outcome(&r);
     realigned_line(&r, text, size);
     size_t used = strlen(text);
-    snprintf(text + used, size - used, "; %s of %s recorded steps found, %s new", number(r.found),
-             number(r.recorded), number(r.added));
+    snprintf(text + used, size - used, "; %s of %s recorded steps found, %s new", number(r.found), number(r.recorded),
+             number(r.added));
     used = strlen(text);
     if (args->accept && (result == REALIGNED || r.answer == RAD_REALIGNED_GONE)) {
         bool written = rad_artifact_write(r.artifact, path, &error) == 0;
@@ -143,8 +137,7 @@ static enum outcome realign(const rad_artifact *a, const char *path, const corpu
     return result;
 }
 
-static enum outcome try_artifact(const char *path, const corpus_args *args, char *text, size_t size,
-                                 int *trouble)
+static enum outcome try_artifact(const char *path, const corpus_args *args, char *text, size_t size, int *trouble)
 {
     rad_error error = {.code = 0};
     rad_artifact *a = NULL;
@@ -166,11 +159,10 @@ static enum outcome try_artifact(const char *path, const corpus_args *args, char
     }
     enum outcome result = r.as_recorded ? AS_RECORDED : DIFFERS;
     bool fixed = rad_artifact_expects_failure(a) && r.actual.result == RAD_RESULT_PASS;
-    if (args->realign && !r.as_recorded) {
+    if (args->realign && !r.as_recorded)
         result = realign(a, path, args, text, size, trouble);
-    } else if (args->accept && fixed && !r.as_recorded) {
+    else if (args->accept && fixed && !r.as_recorded)
         result = accept(a, path, text, size, trouble);
-    }
     rad_artifact_free(a);
     return result;
 }
@@ -186,8 +178,8 @@ static void tell_artifact(cli *c, writer *j, const char *path, enum outcome o, c
         return;
     }
     bool good = o == AS_RECORDED || o == ACCEPTED || o == REALIGNED;
-    out(c, "%s%-10s%s %s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o],
-        style(c, STYLE_OFF), path, text);
+    out(c, "%s%-10s%s %s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o], style(c, STYLE_OFF), path,
+        text);
     out_flush(c);
 }
 
@@ -206,9 +198,8 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
         enum outcome o = try_artifact(files->gl_pathv[i], args, text, sizeof text, &trouble);
         t.counts[o]++;
         t.trouble = trouble > t.trouble ? trouble : t.trouble;
-        if (o == UNREADABLE && t.program.path[0] == 0 && rad_lab_program_own() == NULL) {
+        if (o == UNREADABLE && t.program.path[0] == 0 && rad_lab_program_own() == NULL)
             rad_lab_program_of(files->gl_pathv[i], &t.program);
-        }
         tell_artifact(c, args->json ? &j : NULL, files->gl_pathv[i], o, text);
     }
     if (args->json) {
@@ -221,21 +212,14 @@ static int corpus(cli *c, const char *dir, const glob_t *files, const corpus_arg
         put_count(&j, "stale", t.counts[STALE]);
         put_end(&j);
     } else {
-        out(c, "%s as recorded, %s differ, %s unreadable, %s accepted",
-            number(t.counts[AS_RECORDED]), number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]),
-            number(t.counts[ACCEPTED]));
-        if (args->realign || t.counts[STALE] > 0) {
-            out(c, ", %s realigned, %s stale", number(t.counts[REALIGNED]),
-                number(t.counts[STALE]));
-        }
+        out(c, "%s as recorded, %s differ, %s unreadable, %s accepted", number(t.counts[AS_RECORDED]),
+            number(t.counts[DIFFERS]), number(t.counts[UNREADABLE]), number(t.counts[ACCEPTED]));
+        if (args->realign || t.counts[STALE] > 0)
+            out(c, ", %s realigned, %s stale", number(t.counts[REALIGNED]), number(t.counts[STALE]));
         out_text(c, "\n");
     }
-    if (t.program.path[0]) {
-        name_program(c, dir, &t.program);
-    }
-    if (*c->stop) {
-        return EXIT_INTERRUPTED;
-    }
+    if (t.program.path[0]) name_program(c, dir, &t.program);
+    if (*c->stop) return EXIT_INTERRUPTED;
     bool good = t.counts[DIFFERS] == 0 && t.counts[STALE] == 0;
     return t.trouble ? t.trouble : good ? EXIT_FINE : EXIT_FOUND;
 }
@@ -246,20 +230,12 @@ static int corpus_run(cli *c, int argc, char **argv)
     glob_t files = {.gl_pathc = 0};
     words w;
     int status = options_parse(c, &VERB_CORPUS, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
-    if (w.count == 0) {
-        return bad_usage(c, "missing DIR; usage: raddle corpus DIR");
-    }
-    if (w.count > 1) {
-        return bad_usage(c, "unexpected argument '%.200s': give one directory", w.at[1]);
-    }
+    if (status != GO_ON) return status;
+    if (w.count == 0) return bad_usage(c, "missing DIR; usage: raddle corpus DIR");
+    if (w.count > 1) return bad_usage(c, "unexpected argument '%.200s': give one directory", w.at[1]);
     a.realign = a.realign || c->program_words; /* programs are edited */
     status = find_artifacts(c, w.at[0], &files);
-    if (status == 0) {
-        status = corpus(c, w.at[0], &files, &a);
-    }
+    if (status == 0) status = corpus(c, w.at[0], &files, &a);
     globfree(&files);
     return status;
 }
@@ -285,9 +261,8 @@ const verb VERB_CORPUS = {
             "raddle replay --realign does: \"realigned\" if what was recorded still holds, DIFFERS "
             "if the failure is gone or another one, STALE if that cannot be decided. --accept then "
             "also rewrites the realigned ones. For programs under test --realign is the default.",
-    .status =
-        "0 all as recorded, accepted or realigned, 1 one differs or is stale, 2 bad arguments, or "
-        "one cannot be read (all are tried first), 3 I/O, memory or limit, 4 bug in Raddle",
+    .status = "0 all as recorded, accepted or realigned, 1 one differs or is stale, 2 bad arguments, or "
+              "one cannot be read (all are tried first), 3 I/O, memory or limit, 4 bug in Raddle",
     .options = CORPUS_OPTIONS,
     .examples = CORPUS_EXAMPLES,
     .run = corpus_run,

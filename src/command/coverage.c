@@ -11,20 +11,15 @@ static void report_phase(cli *c, const rad_phase *p)
 {
     report_label(c, p->name);
     out(c, "%s run%s", number(p->runs), plural(p->runs));
-    if (p->failures) {
-        out(c, ", %s failed", number(p->failures));
-    }
-    if (p->bounded && p->exhausted) {
-        out(c, ", complete: %s",
-            p->pruned ? "everything within the bound was tried" : "the bound cut nothing off");
-    } else if (p->bounded) {
+    if (p->failures) out(c, ", %s failed", number(p->failures));
+    if (p->bounded && p->exhausted)
+        out(c, ", complete: %s", p->pruned ? "everything within the bound was tried" : "the bound cut nothing off");
+    else if (p->bounded)
         out_text(c, ", not complete");
-    }
-    if (p->cut) {
+    if (p->cut)
         out(c, "; %s cut at the step limit", number(p->cut));
-    } else if (p->endless) {
+    else if (p->endless)
         out_text(c, "; some runs do not end");
-    }
     out_text(c, "\n");
 }
 
@@ -36,8 +31,8 @@ static void report_oracles(cli *c, const rad_target *t, const rad_exploration *e
     for (uint32_t i = 0; i < RAD_ORACLES_MAX && used < sizeof text; i++) {
         const char *name = rad_oracle_name(t->machine, i);
         if (name && e->evaluations[i] > 0) {
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s %s",
-                                     used ? ", " : "evaluated: ", name, number(e->evaluations[i]));
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%.40s %s", used ? ", " : "evaluated: ", name,
+                                     number(e->evaluations[i]));
         }
     }
     out(c, "%s\n", used ? text : "none was evaluated");
@@ -48,41 +43,32 @@ static void report_sites(cli *c, const rad_target *t, const rad_exploration *e)
 {
     uint32_t count = e->site_count < SITES_MAX ? e->site_count : SITES_MAX, reached = 0, used = 0;
     site_names names;
-    if (count == 0) {
-        return;
-    }
+    if (count == 0) return;
     sites_open(&names, t);
     report_label(c, "sites");
     for (uint32_t i = 0; i < count; i++) {
         const char *name = sites_name(&names, i);
-        if (name && *name == 0) {
-            continue; /* nothing can be reached there */
-        }
+        if (name && *name == 0) continue; /* nothing can be reached there */
         used++;
         reached += e->site_reached[i];
     }
-    if (reached == used) {
+    if (reached == used)
         out(c, "all %s reached\n", number(used));
-    } else {
+    else
         out(c, "%s of %s reached; --json lists the others\n", number(reached), number(used));
-    }
     sites_close(&names);
 }
 
 /* How the runs of a program were kept apart. */
 static void report_processes(cli *c, const rad_exploration *e)
 {
-    if (e->in_process == 0 && e->apart[0] == 0) {
-        return;
-    }
+    if (e->in_process == 0 && e->apart[0] == 0) return;
     report_label(c, "in process");
     if (e->in_process > 0) {
-        out(c, "%s run%s, %s of them audited: equal in a fresh process", number(e->in_process),
-            plural(e->in_process), number(e->audits));
+        out(c, "%s run%s, %s of them audited: equal in a fresh process", number(e->in_process), plural(e->in_process),
+            number(e->audits));
     }
-    if (e->apart[0]) {
-        out(c, "%sa process for each run, because %s", e->in_process ? "; then " : "", e->apart);
-    }
+    if (e->apart[0]) out(c, "%sa process for each run, because %s", e->in_process ? "; then " : "", e->apart);
     out_text(c, "\n");
 }
 
@@ -92,11 +78,9 @@ static void report_statement(cli *c, const rad_target *t, const rad_exploration 
     static const char good[] = "nothing found";
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
-    size_t lead = strncmp(text, good, sizeof good - 1) == 0 && !rad_exploration_all_cut(e)
-                      ? sizeof good - 1
-                      : 0;
-    out(c, "%s%.*s%s%s\n", lead ? style(c, STYLE_GOOD) : "", (int)lead, text,
-        lead ? style(c, STYLE_OFF) : "", text + lead);
+    size_t lead = strncmp(text, good, sizeof good - 1) == 0 && !rad_exploration_all_cut(e) ? sizeof good - 1 : 0;
+    out(c, "%s%.*s%s%s\n", lead ? style(c, STYLE_GOOD) : "", (int)lead, text, lead ? style(c, STYLE_OFF) : "",
+        text + lead);
 }
 
 /* What a program did outside of its process, in how many runs. */
@@ -105,32 +89,24 @@ static void report_outside(cli *c, const rad_target *t, const rad_exploration *e
     uint64_t runs = 0;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         const char *name = rad_oracle_name(t->machine, i);
-        if (name && strcmp(name, "uncontrolled") == 0) {
-            runs = e->evaluations[i];
-        }
+        if (name && strcmp(name, "uncontrolled") == 0) runs = e->evaluations[i];
     }
-    if (e->outside.count == 0) {
-        return;
-    }
+    if (e->outside.count == 0) return;
     report_label(c, "outside");
     out(c, "%s run%s changed what outlives a run, or asked for it:", number(runs), plural(runs));
-    for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) {
+    for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++)
         out(c, "%s %s", i ? "," : "", e->outside.texts[i]);
-    }
     out_text(c, e->outside.more ? ", and more\n" : "\n");
 }
 
-void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t,
-                   const rad_exploration *e)
+void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
 {
     static const char *const hints[PHASES] = {
-        [PHASE_FREE_CLOCK] =
-            "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
-            "timer; it counts for the exit status with --clock free.\n",
-        [PHASE_SPURIOUS] =
-            "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
-            "C++ allow a wait to end without a signal; it counts for the exit status with "
-            "--spurious yes.\n"};
+        [PHASE_FREE_CLOCK] = "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
+                             "timer; it counts for the exit status with --clock free.\n",
+        [PHASE_SPURIOUS] = "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
+                           "C++ allow a wait to end without a signal; it counts for the exit status with "
+                           "--spurious yes.\n"};
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
     out(h->c, "With %s: %s\n", hunt_phase_text(phase), text);
@@ -144,15 +120,10 @@ void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t,
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
 {
     out(c, "%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
-    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
-        report_phase(c, &e->phases[i]);
-    }
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) report_phase(c, &e->phases[i]);
     report_label(c, "runs");
-    out(c, "%s, %s step%s, %.2f s", number(e->runs), number(e->steps), plural(e->steps),
-        e->elapsed);
-    if (e->elapsed > 0.01) {
-        out(c, " (%s runs/s)", number((uint64_t)((double)e->runs / e->elapsed)));
-    }
+    out(c, "%s, %s step%s, %.2f s", number(e->runs), number(e->steps), plural(e->steps), e->elapsed);
+    if (e->elapsed > 0.01) out(c, " (%s runs/s)", number((uint64_t)((double)e->runs / e->elapsed)));
     out_text(c, "\n");
     if (e->cut) {
         report_label(c, "cut");
@@ -160,8 +131,7 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
     }
     if (e->held) {
         report_label(c, "fair");
-        out(c, "in %s run%s actors that yield or spin were held back\n", number(e->held),
-            plural(e->held));
+        out(c, "in %s run%s actors that yield or spin were held back\n", number(e->held), plural(e->held));
     }
     if (e->races_suppressed) {
         report_label(c, "suppressed");
@@ -217,9 +187,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_count(j, "races_suppressed", e->races_suppressed);
     put_count(j, "classes", e->classes);
     put_bool(j, "classes_capped", e->classes_capped);
-    if (e->states) {
-        put_count(j, "states", e->states);
-    }
+    if (e->states) put_count(j, "states", e->states);
     if (e->in_process || e->apart[0]) {
         put_count(j, "in_process", e->in_process);
         put_count(j, "audits", e->audits);
@@ -232,9 +200,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_real(j, "elapsed", e->elapsed);
     if (e->outside.count) {
         put_array(j, "outside");
-        for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) {
-            put_text(j, NULL, e->outside.texts[i]);
-        }
+        for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) put_text(j, NULL, e->outside.texts[i]);
         put_close(j, ']');
     }
     phases_json(j, e);
@@ -254,9 +220,7 @@ void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
     put_array(j, "sites");
     for (uint32_t i = 0; i < e->site_count && i < SITES_MAX; i++) {
         const char *name = sites_name(&names, i);
-        if (name && *name == 0) {
-            continue;
-        }
+        if (name && *name == 0) continue;
         put_object(j, NULL);
         put_text(j, "name", name);
         put_bool(j, "reached", e->site_reached[i] != 0);

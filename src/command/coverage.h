@@ -4,12 +4,10 @@
 
 #include "hunt.h"
 
-void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
-    RAD_COMMAND(coverage_report);
+void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed) RAD_COMMAND(coverage_report);
 /* The same of a later phase: a line. */
-void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t,
-                   const rad_exploration *e) RAD_COMMAND(coverage_late);
-void coverage_json(writer *j, const rad_target *t, const rad_exploration *e)
-    RAD_COMMAND(coverage_json);
+void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
+    RAD_COMMAND(coverage_late);
+void coverage_json(writer *j, const rad_target *t, const rad_exploration *e) RAD_COMMAND(coverage_json);
 
 #endif

@@ -44,11 +44,8 @@ int exit_status(int code)
 
 int complain_error(const cli *c, const rad_error *error)
 {
-    complain_text(c,
-                  error->text[0] ? error->text : "unknown error"); /* may have lines of its own */
-    if (error->code == RAD_EBUG) {
-        note("This is a bug in raddle. Please report it with the command you typed.\n");
-    }
+    complain_text(c, error->text[0] ? error->text : "unknown error"); /* may have lines of its own */
+    if (error->code == RAD_EBUG) note("This is a bug in raddle. Please report it with the command you typed.\n");
     return exit_status(error->code ? error->code : RAD_EBUG);
 }
 
@@ -71,12 +68,8 @@ static uint32_t edit_distance(const char *a, const char *b)
 {
     uint32_t row[NAME_MAX_BYTES + 1];
     size_t width = strlen(b);
-    if (strlen(a) > NAME_MAX_BYTES || width > NAME_MAX_BYTES) {
-        return UINT32_MAX;
-    }
-    for (uint32_t k = 0; k <= width; k++) {
-        row[k] = k;
-    }
+    if (strlen(a) > NAME_MAX_BYTES || width > NAME_MAX_BYTES) return UINT32_MAX;
+    for (uint32_t k = 0; k <= width; k++) row[k] = k;
     for (uint32_t i = 1; a[i - 1]; i++) {
         uint32_t diagonal = row[0];
         row[0] = i;
@@ -99,9 +92,8 @@ void nearest_begin(nearest *n, const char *word)
 void nearest_try(nearest *n, const char *name)
 {
     uint32_t distance = edit_distance(n->word, name);
-    if (*n->word && strncmp(name, n->word, strlen(n->word)) == 0) {
+    if (*n->word && strncmp(name, n->word, strlen(n->word)) == 0)
         distance = distance > 1 ? 1 : distance; /* an abbreviation */
-    }
     if (distance < n->distance) {
         n->distance = distance;
         n->best = name;
@@ -113,8 +105,7 @@ const char *nearest_hint(const nearest *n, const char *prefix)
     static char text[96];
     size_t size = strlen(n->word);
     text[0] = 0;
-    if (n->best && n->distance <= (size < 6 ? 2 : size / 3) && n->distance < size) {
+    if (n->best && n->distance <= (size < 6 ? 2 : size / 3) && n->distance < size)
         snprintf(text, sizeof text, "; did you mean '%s%s'?", prefix, n->best);
-    }
     return text;
 }

@@ -22,53 +22,42 @@ typedef struct explore_args {
 
 static const option EXPLORE_OPTIONS[] = {
     {"strategy", OPTION_TEXT, AT(strategy), "S",
-     "search strategy: a name (default: auto; see 'raddle list') or a policy in ./FILE.so", 0, 0,
-     0},
-    {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1,
-     UINT64_C(1000000000000), 0},
+     "search strategy: a name (default: auto; see 'raddle list') or a policy in ./FILE.so", 0, 0, 0},
+    {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1, UINT64_C(1000000000000), 0},
     {"steps", OPTION_COUNT, AT(steps), "N",
-     "stop after N steps of all runs (default: 5,000 a run, at least 100 million)", 1,
-     UINT64_C(1000000000000000), 0},
-    {"time", OPTION_SECONDS, AT(seconds), "S",
-     "stop after S seconds (default: 600, none with --runs)", 0, 0, 0},
+     "stop after N steps of all runs (default: 5,000 a run, at least 100 million)", 1, UINT64_C(1000000000000000), 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds (default: 600, none with --runs)", 0, 0, 0},
     OPTION_SEED(explore_args),
-    {"jobs", OPTION_COUNT, AT(jobs), "N",
-     "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
     OPTION_FIXED(explore_args),
     OPTION_MAX_STEPS(explore_args),
-    {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0,
-     0},
+    {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0, 0},
     {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
      "programs: run each thread on one of the system, to compare; slow, implies --apart", 0, 0, 0},
-    {"twice", OPTION_FLAG, AT(twice), NULL, "run each schedule twice; report nondeterminism", 0, 0,
+    {"twice", OPTION_FLAG, AT(twice), NULL, "run each schedule twice; report nondeterminism", 0, 0, 0},
+    {"races", OPTION_TEXT, AT(races), "WHAT", "after a data race: continue the run, or fatal (default: continue)", 0, 0,
      0},
-    {"races", OPTION_TEXT, AT(races), "WHAT",
-     "after a data race: continue the run, or fatal (default: continue)", 0, 0, 0},
     {"suppress", OPTION_TEXT, AT(suppress), "FILE",
      "ignore the races FILE lists: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
     {"clock", OPTION_TEXT, AT(clock), "HOW",
      "programs: time passes when nothing can run (quiet) or at any time (free); default: quiet, "
      "then free",
      0, 0, 0},
-    {"spurious", OPTION_TEXT, AT(spurious), "HOW",
-     "programs with threads: waits that end without a signal: no, or yes", 0, 0, 0},
+    {"spurious", OPTION_TEXT, AT(spurious), "HOW", "programs with threads: waits that end without a signal: no, or yes",
+     0, 0, 0},
     {"processors", OPTION_COUNT, AT(processors), "N",
      "programs: the program sees N processors, on any machine (default: 4)", 1, 1024, 0},
     {"memory", OPTION_TEXT, AT(memory), "SIZE",
-     "programs: fail a run that holds more than SIZE, such as 64M; 0: no limit (default: 1G)", 0, 0,
-     0},
+     "programs: fail a run that holds more than SIZE, such as 64M; 0: no limit (default: 1G)", 0, 0, 0},
     {"scratch", OPTION_FLAG, AT(scratch), NULL,
      "programs: give each run an empty directory, as current directory and TMPDIR", 0, 0, 0},
-    {"closed", OPTION_FLAG, AT(closed), NULL,
-     "programs: treat a send to a closed channel as a failure", 0, 0, 0},
+    {"closed", OPTION_FLAG, AT(closed), NULL, "programs: treat a send to a closed channel as a failure", 0, 0, 0},
     {"stdin", OPTION_TEXT, AT(input), "FILE",
      "programs: read stdin from FILE, each run from the beginning (default: empty)", 0, 0, 0},
     {"show-output", OPTION_TEXT, AT(shown), "FILE",
-     "programs: keep what all runs print in FILE (default: what the drawn run prints is shown)", 0,
-     0, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
-     0, 0, 0},
+     "programs: keep what all runs print in FILE (default: what the drawn run prints is shown)", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(explore_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -90,14 +79,11 @@ static int check_strategy(cli *c, const char *name)
     nearest n;
     rad_named s;
     size_t size = name ? strcspn(name, ":") : 0;
-    if (name == NULL) {
-        return 0;
-    }
+    if (name == NULL) return 0;
     nearest_begin(&n, name);
     for (uint32_t i = 0; rad_strategy_at(i, &s); i++) {
-        if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0) {
+        if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0)
             return 0; /* the library reads what follows the colon */
-        }
         nearest_try(&n, s.name);
     }
     return bad_usage(c, "unknown strategy '%.80s'%s 'raddle list' shows all", name,
@@ -122,8 +108,7 @@ typedef struct searched {
     bool done;
 } searched;
 
-static void report_json(hunt *h, const rad_target *t, const explore_args *a, const searched *s,
-                        const catalog *k)
+static void report_json(hunt *h, const rad_target *t, const explore_args *a, const searched *s, const catalog *k)
 {
     writer j;
     put_begin(&j, h->c);
@@ -141,9 +126,7 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
         put_text(&j, "difference", h->differs[0] ? h->differs : NULL);
     }
     for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
-        if (!s[i].done) {
-            continue;
-        }
+        if (!s[i].done) continue;
         put_object(&j, i == PHASE_FREE_CLOCK ? "free_clock" : "spurious_wakeups");
         coverage_json(&j, &s[i].target, &s[i].result);
         put_close(&j, '}');
@@ -154,9 +137,7 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
 
 static int check_races(cli *c, const char *word)
 {
-    if (word == NULL || strcmp(word, "continue") == 0 || strcmp(word, "fatal") == 0) {
-        return 0;
-    }
+    if (word == NULL || strcmp(word, "continue") == 0 || strcmp(word, "fatal") == 0) return 0;
     return bad_usage(c, "--races '%.80s': use continue or fatal", word);
 }
 
@@ -164,30 +145,20 @@ static int check_races(cli *c, const char *word)
 static int set_clock(cli *c, const char *word, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if (word == NULL) {
-        return 0;
-    }
+    if (word == NULL) return 0;
     bool is_free = strcmp(word, "free") == 0;
-    if (!is_free && strcmp(word, "quiet") != 0) {
-        return bad_usage(c, "--clock '%.80s': use quiet or free", word);
-    }
+    if (!is_free && strcmp(word, "quiet") != 0) return bad_usage(c, "--clock '%.80s': use quiet or free", word);
     int code = rad_target_set(t, is_free ? "clock=1" : "clock=0", &error);
-    return code == 0
-               ? 0
-               : bad_usage(c, "--clock needs a program: raddle explore --clock free ./PROGRAM");
+    return code == 0 ? 0 : bad_usage(c, "--clock needs a program: raddle explore --clock free ./PROGRAM");
 }
 
 /* `word` may be NULL. */
 static int set_spurious(cli *c, const char *word, rad_target *t)
 {
     rad_error error = {.code = 0};
-    if (word == NULL) {
-        return 0;
-    }
+    if (word == NULL) return 0;
     bool is_on = strcmp(word, "yes") == 0;
-    if (!is_on && strcmp(word, "no") != 0) {
-        return bad_usage(c, "--spurious '%.80s': expected yes or no", word);
-    }
+    if (!is_on && strcmp(word, "no") != 0) return bad_usage(c, "--spurious '%.80s': expected yes or no", word);
     bool known = c->program_words != NULL;
     int code = known ? rad_target_set(t, is_on ? "spurious=1" : "spurious=0", &error) : -1;
     return code == 0 ? 0 : bad_usage(c, "--spurious needs a program with threads");
@@ -198,9 +169,7 @@ static int set_processors(cli *c, uint64_t count, rad_target *t)
 {
     rad_error error = {.code = 0};
     char setting[40];
-    if (count == 0) {
-        return 0;
-    }
+    if (count == 0) return 0;
     snprintf(setting, sizeof setting, "processors=%llu", (unsigned long long)count);
     int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
     return code == 0 ? 0 : bad_usage(c, "--processors needs a program");
@@ -212,23 +181,17 @@ static int set_memory(cli *c, const char *word, rad_target *t)
     static const char letters[] = "KMGT";
     rad_error error = {.code = 0};
     char *end = NULL, setting[40];
-    if (word == NULL) {
-        return 0;
-    }
+    if (word == NULL) return 0;
     double size = strtod(word, &end);
     const char *letter = *end ? strchr(letters, *end & ~32) : NULL;
     bool known = end != word && (*end == 0 || (letter && end[1] == 0)) && size >= 0 && size < 1e15;
     double bytes = letter ? size * (double)(UINT64_C(1024) << 10 * (letter - letters)) : size;
     double mib = bytes / (1 << 20);
-    if (!known || (mib > 0 && mib < 1) || mib > 1 << 30) {
-        return bad_usage(c, "--memory '%.80s': use a size of at least 1M, such as 64M or 2G, or 0",
-                         word);
-    }
+    if (!known || (mib > 0 && mib < 1) || mib > 1 << 30)
+        return bad_usage(c, "--memory '%.80s': use a size of at least 1M, such as 64M or 2G, or 0", word);
     snprintf(setting, sizeof setting, "memory=%llu", (unsigned long long)mib);
     int code = c->program_words ? rad_target_set(t, setting, &error) : -1;
-    return code == 0
-               ? 0
-               : bad_usage(c, "--memory needs a program: raddle explore --memory 64M ./PROGRAM");
+    return code == 0 ? 0 : bad_usage(c, "--memory needs a program: raddle explore --memory 64M ./PROGRAM");
 }
 
 /* The input of a program has been taken from the command already: cli/fibers.c. */
@@ -245,16 +208,13 @@ static int set_around(cli *c, const explore_args *a, rad_target *t)
                                      : "real-threads");
     }
     test_real_threads(a->real_threads);
-    if (a->closed && rad_target_set(t, "closed=1", &error) != 0) {
-        return complain_error(c, &error);
-    }
-    return a->scratch && rad_target_set(t, "scratch=1", &error) != 0 ? complain_error(c, &error)
-                                                                     : 0;
+    if (a->closed && rad_target_set(t, "closed=1", &error) != 0) return complain_error(c, &error);
+    return a->scratch && rad_target_set(t, "scratch=1", &error) != 0 ? complain_error(c, &error) : 0;
 }
 
 /* 0: looked for, what was found is in the hunt; otherwise the exit status. */
-static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
-                  const char *const *suppressed, searched *s)
+static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds, const char *const *suppressed,
+                  searched *s)
 {
     rad_error error = {.code = 0};
     rad_exploration *e = &s->result;
@@ -277,9 +237,7 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
     };
     int code = rad_lab_explore(&s->target, &options, e, &error);
     progress_clear(h->c);
-    if (code != 0 && code != RAD_EINTERRUPTED) {
-        return complain_error(h->c, &error);
-    }
+    if (code != 0 && code != RAD_EINTERRUPTED) return complain_error(h->c, &error);
     s->done = true;
     e->interrupted = e->interrupted || code == RAD_EINTERRUPTED;
     hunt_head(h);
@@ -294,8 +252,7 @@ static void report_inserted(cli *c)
     uint64_t calls = program_inserted(&files, &without);
     if (files == 0) return;
     report_label(c, "watched");
-    out(c, "%s place%s in %s file%s built by raddle cc\n", number(calls), plural(calls),
-        number(files), plural(files));
+    out(c, "%s place%s in %s file%s built by raddle cc\n", number(calls), plural(calls), number(files), plural(files));
     if (without) {
         report_label(c, "unwatched");
         out(c,
@@ -308,8 +265,8 @@ static void report_inserted(cli *c)
 
 /* Accesses that raced become points, and the search begins anew with these, until no further ones race: what comes of a
  * race needs a decision between two plain accesses. */
-static int search_points(hunt *h, const explore_args *a, const char *const *suppressed,
-                         const searched *first, searched *s)
+static int search_points(hunt *h, const explore_args *a, const char *const *suppressed, const searched *first,
+                         searched *s)
 {
     enum { ROUNDS = 4 };
     const searched *last = first;
@@ -320,22 +277,16 @@ static int search_points(hunt *h, const explore_args *a, const char *const *supp
         rad_target next;
         bool more = false;
         used += e->elapsed;
-        if (e->interrupted || (a->stop_on_first && e->failures > 0) || (most > 0 && used >= most)) {
-            return 0;
-        }
+        if (e->interrupted || (a->stop_on_first && e->failures > 0) || (most > 0 && used >= most)) return 0;
         int status = program_points(h->c, &next, &last->target, e, &more);
-        if (status != 0 || !more) {
-            return status;
-        }
+        if (status != 0 || !more) return status;
         if (last == s) {
             rad_exploration_free(&s->result);
             rad_target_free(&s->target);
         }
         *s = (searched){.target = next};
         status = search(h, a, a->runs, most == 0 ? 0 : most - used, suppressed, s);
-        if (status != 0) {
-            return status;
-        }
+        if (status != 0) return status;
         last = s;
     }
     return 0;
@@ -344,8 +295,7 @@ static int search_points(hunt *h, const explore_args *a, const char *const *supp
 /* Whether the program has what this phase is about, and no option says how to explore it. */
 static bool is_wanted(enum hunt_phase phase, const explore_args *a, const rad_exploration *first)
 {
-    return phase == PHASE_FREE_CLOCK ? a->clock == NULL && first->timed
-                                     : a->spurious == NULL && first->waited;
+    return phase == PHASE_FREE_CLOCK ? a->clock == NULL && first->timed : a->spurious == NULL && first->waited;
 }
 
 /* What was not found so far, in the time that is left. A wait without a loop needs few runs. */
@@ -362,15 +312,11 @@ static int search_late(hunt *h, const explore_args *a, const char *const *suppre
         wanted = wanted && !e->interrupted && !(a->stop_on_first && e->failures > 0);
         used += e->elapsed;
     }
-    if (!wanted || (most > 0 && used >= most)) {
-        return 0;
-    }
+    if (!wanted || (most > 0 && used >= most)) return 0;
     s[phase].target = s[PHASE_POINTS].done ? s[PHASE_POINTS].target : s->target;
     rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
     h->phase = phase;
-    if (phase == PHASE_SPURIOUS) {
-        runs = ((runs ? runs : RAD_RUNS_PRESET) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
-    }
+    if (phase == PHASE_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_PRESET) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
     return search(h, a, runs, most == 0 ? 0 : most - used, suppressed, &s[phase]);
 }
 
@@ -385,13 +331,10 @@ static bool has_found(const hunt *h, const rad_exploration *e)
     return found;
 }
 
-static int explore(hunt *h, const rad_target *t, const explore_args *a,
-                   const char *const *suppressed, const catalog *k)
+static int explore(hunt *h, const rad_target *t, const explore_args *a, const char *const *suppressed, const catalog *k)
 {
     static searched s[PHASES]; /* too large for a stack */
-    for (uint32_t i = 0; i < PHASES; i++) {
-        s[i] = (searched){.done = false};
-    }
+    for (uint32_t i = 0; i < PHASES; i++) s[i] = (searched){.done = false};
     s->target = *t;
     const rad_exploration *first = &s->result;
     bool differs = h->c->program_words && !repeats(t, a->seed, h->differs), interrupted = false;
@@ -400,12 +343,8 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         report_unrepeatable(h->c, h->differs);
     }
     int status = search(h, a, a->runs, a->seconds, suppressed, s);
-    if (status == 0) {
-        status = search_points(h, a, suppressed, s, &s[PHASE_POINTS]);
-    }
-    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) {
-        status = search_late(h, a, suppressed, s, i);
-    }
+    if (status == 0) status = search_points(h, a, suppressed, s, &s[PHASE_POINTS]);
+    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) status = search_late(h, a, suppressed, s, i);
     for (uint32_t i = 0; i < PHASES; i++) {
         if (i > 0) goals_join(k, &s->result, &s[i].result);
         interrupted = interrupted || s[i].result.interrupted;
@@ -416,14 +355,9 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         out_text(h->c, "\n");
         coverage_report(h->c, t, first, a->seed);
         report_inserted(h->c);
-        for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
-            if (s[i].done) {
-                coverage_late(h, i, &s[i].target, &s[i].result);
-            }
-        }
-        if (k->text) {
-            goals_report(h->c, k, program_test(), first);
-        }
+        for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++)
+            if (s[i].done) coverage_late(h, i, &s[i].target, &s[i].result);
+        if (k->text) goals_report(h->c, k, program_test(), first);
     }
     bool found = h->differs[0] || has_found(h, first);
     found = found || (k->text && goals_bad(k, program_test(), first, NULL, 0) > 0);
@@ -431,12 +365,8 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a,
         report_label(h->c, "lacks");
         out(h->c, "%s\n", h->c->program_lacks);
     }
-    for (uint32_t i = 0; i < PHASES; i++) {
-        rad_exploration_free(&s[i].result);
-    }
-    if (s[PHASE_POINTS].done) {
-        rad_target_free(&s[PHASE_POINTS].target);
-    }
+    for (uint32_t i = 0; i < PHASES; i++) rad_exploration_free(&s[i].result);
+    if (s[PHASE_POINTS].done) rad_target_free(&s[PHASE_POINTS].target);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
 }
 
@@ -456,19 +386,13 @@ static int explore_run(cli *c, int argc, char **argv)
     rad_target t;
     words w;
     int status = options_parse(c, &VERB_EXPLORE, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     const char *const *suppressed = NULL;
     rad_error error = {.code = 0};
-    if ((status = load_policy(c, &a.strategy)) != 0 ||
-        (status = check_strategy(c, a.strategy)) != 0 || (status = check_races(c, a.races)) != 0 ||
-        (status = check_output(c, a.output)) != 0) {
+    if ((status = load_policy(c, &a.strategy)) != 0 || (status = check_strategy(c, a.strategy)) != 0 ||
+        (status = check_races(c, a.races)) != 0 || (status = check_output(c, a.output)) != 0)
         return status;
-    }
-    if (a.suppress && rad_suppressions_read(&suppressed, a.suppress, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (a.suppress && rad_suppressions_read(&suppressed, a.suppress, &error) != 0) return complain_error(c, &error);
     if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
         rad_suppressions_free(suppressed);
         return status;
@@ -535,8 +459,7 @@ const verb VERB_EXPLORE = {
             "Without --clock, a program is explored with a quiet clock first. If it has timers, it "
             "is then explored with a free one: what fails only then needs a fiber or thread that "
             "is slower than a timer. It is reported, but does not change the exit status.",
-    .status = "0 no failure, 1 failure, or every run was cut, " STATUS_ERRORS
-              ", 130 interrupted (failures are kept)",
+    .status = "0 no failure, 1 failure, or every run was cut, " STATUS_ERRORS ", 130 interrupted (failures are kept)",
     .options = EXPLORE_OPTIONS,
     .examples = EXPLORE_EXAMPLES,
     .run = explore_run,

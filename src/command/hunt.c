@@ -24,8 +24,7 @@ const char *hunt_phase_setting(enum hunt_phase phase)
 
 void hunt_name(hunt *h, const char *path, const char *machine)
 {
-    static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json",
-                                       ".raddle.log",      ".session",     ".flow"};
+    static const char *const ends[] = {".min.raddle.json", ".raddle.json", ".json", ".raddle.log", ".session", ".flow"};
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *name = slash ? slash + 1 : path ? path : machine;
     size_t stem = strlen(name);
@@ -36,35 +35,28 @@ void hunt_name(hunt *h, const char *path, const char *machine)
         }
     }
     bool artifact = path && ends_with(path, ".raddle.json");
-    snprintf(h->name, sizeof h->name, "%.*s%s", stem < 180 ? (int)stem : 180, name,
-             artifact ? "-again" : "");
+    snprintf(h->name, sizeof h->name, "%.*s%s", stem < 180 ? (int)stem : 180, name, artifact ? "-again" : "");
 }
 
 static bool hunt_path(const hunt *h, uint32_t index, const char *end, char *path, size_t size)
 {
     char name[256], ordinal[16] = "";
-    if (index > 0) {
-        snprintf(ordinal, sizeof ordinal, "-%u", index + 1);
-    }
+    if (index > 0) snprintf(ordinal, sizeof ordinal, "-%u", index + 1);
     snprintf(name, sizeof name, "%.200s%s%s", h->name, ordinal, end);
     return join_path(path, size, h->dir, name);
 }
 
 bug *hunt_find(hunt *h, const char *identity)
 {
-    for (uint32_t i = 0; i < h->bug_count; i++) {
-        if (strcmp(h->bugs[i].identity, identity) == 0) {
-            return &h->bugs[i];
-        }
-    }
+    for (uint32_t i = 0; i < h->bug_count; i++)
+        if (strcmp(h->bugs[i].identity, identity) == 0) return &h->bugs[i];
     return NULL;
 }
 
 void hunt_head(hunt *h)
 {
     if (!h->json && h->head[0]) {
-        out(h->c, "%s%s%s%s\n", style(h->c, STYLE_BOLD), h->head, style(h->c, STYLE_OFF),
-            h->head_rest);
+        out(h->c, "%s%s%s%s\n", style(h->c, STYLE_BOLD), h->head, style(h->c, STYLE_OFF), h->head_rest);
         h->head[0] = 0;
     }
 }
@@ -72,25 +64,19 @@ void hunt_head(hunt *h)
 bug *hunt_keep(hunt *h, const rad_artifact *a)
 {
     const rad_verdict *v = rad_artifact_verdict(a);
-    if (h->bug_count == KEEP_BUGS_MAX || hunt_find(h, v->identity)) {
-        return NULL;
-    }
+    if (h->bug_count == KEEP_BUGS_MAX || hunt_find(h, v->identity)) return NULL;
     char path[KEEP_PATH_MAX];
     bug *b = &h->bugs[h->bug_count];
     *b = (bug){.verdict = *v, .phase = h->phase};
     snprintf(b->identity, sizeof b->identity, "%s", v->identity);
-    if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) {
-        complain(h->c, "--output: path too long");
-    }
+    if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) complain(h->c, "--output: path too long");
     h->bug_count++;
     progress_clear(h->c);
     keep_artifact(h->c, a, path, &b->found);
     if (!h->json) {
         hunt_head(h);
         out_text(h->c, "\n");
-        if (h->phase != PHASE_FIRST) {
-            out(h->c, "Only with %s:\n", phases[h->phase].text);
-        }
+        if (h->phase != PHASE_FIRST) out(h->c, "Only with %s:\n", phases[h->phase].text);
         report_verdict(h->c, 0, v);
         keep_report(h->c, "written", &b->found);
         out_flush(h->c);
@@ -100,19 +86,15 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
 
 static void tell_second(hunt *h, const bug *b, const rad_artifact *second)
 {
-    if (second == NULL) {
-        return;
-    }
+    if (second == NULL) return;
     bool known = hunt_find(h, rad_artifact_verdict(second)->identity) != NULL;
     if (!h->json) {
         report_label(h->c, "second");
-        out(h->c, "while shrinking %s another bug was met: %s%s\n", b->identity,
-            rad_artifact_verdict(second)->identity, known ? " (known already)" : "");
+        out(h->c, "while shrinking %s another bug was met: %s%s\n", b->identity, rad_artifact_verdict(second)->identity,
+            known ? " (known already)" : "");
     }
     bug *other = hunt_keep(h, second);
-    if (other) {
-        other->second = true;
-    }
+    if (other) other->second = true;
 }
 
 int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
@@ -120,22 +102,18 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
     cli *c = h->c;
     char path[KEEP_PATH_MAX];
     int status = shrink_artifact(c, f->artifact, h->shrink_seconds, &b->small);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     b->is_shrunk = true;
     hunt_path(h, (uint32_t)(b - h->bugs), ".min.raddle.json", path, sizeof path);
     keep_artifact(c, b->small.artifact, path, &b->minimised);
     if (!h->json) {
-        out(c, "\n%s%s%s: first in run %s, %s run%s failed this way\n", style(c, STYLE_BOLD),
-            b->identity, style(c, STYLE_OFF), number(f->run), number(f->failures),
-            plural(f->failures));
+        out(c, "\n%s%s%s: first in run %s, %s run%s failed this way\n", style(c, STYLE_BOLD), b->identity,
+            style(c, STYLE_OFF), number(f->run), number(f->failures), plural(f->failures));
         shrunk_report(c, &b->small);
         keep_report(c, "written", &b->minimised);
         out_text(c, "\n");
         status = tell_summary(c, b->small.artifact);
-        status =
-            status == EXIT_FOUND ? 0 : status; /* said; the search has found a failure anyway */
+        status = status == EXIT_FOUND ? 0 : status; /* said; the search has found a failure anyway */
         hunt_replay_line(h, b);
     }
     tell_second(h, b, b->small.report.second);
@@ -168,9 +146,8 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
         const char *identity = rad_artifact_verdict(f->artifact)->identity;
         hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
         bug *b = hunt_find(h, identity);
-        if (b == NULL || b->phase != h->phase || b->is_shrunk) { /* too many, or told already */
+        if (b == NULL || b->phase != h->phase || b->is_shrunk) /* too many, or told already */
             continue;
-        }
         bool shrink = wanted && !e->interrupted && status == 0;
         int result = shrink ? hunt_shrink(h, b, f) : 0;
         status = status ? status : result;
@@ -182,38 +159,27 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
             hunt_replay_line(h, b);
         }
     }
-    if (status == EXIT_INTERRUPTED) {
-        e->interrupted = true;
-    }
+    if (status == EXIT_INTERRUPTED) e->interrupted = true;
     return status;
 }
 
 static const rad_finding *finding_of(const bug *b, const rad_exploration *e)
 {
-    for (uint32_t i = 0; i < e->finding_count; i++) {
-        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, b->identity) == 0) {
-            return &e->findings[i];
-        }
-    }
+    for (uint32_t i = 0; i < e->finding_count; i++)
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, b->identity) == 0) return &e->findings[i];
     return NULL;
 }
 
 bool hunt_needs(const bug *b, enum hunt_phase phase)
 {
-    if (b->phase != phase || phase == PHASE_FIRST) {
-        return false;
-    }
-    return !b->is_shrunk ||
-           rad_artifact_target(b->small.artifact)->c.params[phases[phase].param] != 0;
+    if (b->phase != phase || phase == PHASE_FIRST) return false;
+    return !b->is_shrunk || rad_artifact_target(b->small.artifact)->c.params[phases[phase].param] != 0;
 }
 
 bool hunt_first_in(const hunt *h, enum hunt_phase phase)
 {
-    for (uint32_t i = 0; i < h->bug_count; i++) {
-        if (h->bugs[i].phase == phase) {
-            return true;
-        }
-    }
+    for (uint32_t i = 0; i < h->bug_count; i++)
+        if (h->bugs[i].phase == phase) return true;
     return false;
 }
 
@@ -230,12 +196,8 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES])
             put_count(j, "failures", f->failures);
         }
         put_bool(j, "second", b->second);
-        if (e[PHASE_FREE_CLOCK]) {
-            put_bool(j, "needs_delay", hunt_needs(b, PHASE_FREE_CLOCK));
-        }
-        if (e[PHASE_SPURIOUS]) {
-            put_bool(j, "needs_spurious", hunt_needs(b, PHASE_SPURIOUS));
-        }
+        if (e[PHASE_FREE_CLOCK]) put_bool(j, "needs_delay", hunt_needs(b, PHASE_FREE_CLOCK));
+        if (e[PHASE_SPURIOUS]) put_bool(j, "needs_spurious", hunt_needs(b, PHASE_SPURIOUS));
         put_failure(j, "failure", &b->verdict);
         put_text(j, "trace_hash", b->verdict.trace_hash);
         keep_json(j, &b->found);

@@ -31,12 +31,8 @@ static void put_document(cli *c, const char *text)
 
 static void begin_value(writer *j, const char *key)
 {
-    if (j->filled[j->depth]) {
-        out_text(j->c, ",");
-    }
-    if (j->depth > 0) {
-        out(j->c, "\n%*s", (int)(2 * j->depth), "");
-    }
+    if (j->filled[j->depth]) out_text(j->c, ",");
+    if (j->depth > 0) out(j->c, "\n%*s", (int)(2 * j->depth), "");
     j->filled[j->depth] = true;
     if (key) {
         put_string(j->c, key);
@@ -78,33 +74,27 @@ void put_close(writer *j, char bracket)
 {
     bool filled = j->filled[j->depth];
     j->depth -= j->depth > 0;
-    if (filled) {
-        out(j->c, "\n%*s", (int)(2 * j->depth), "");
-    }
+    if (filled) out(j->c, "\n%*s", (int)(2 * j->depth), "");
     out(j->c, "%c", bracket);
 }
 
 void put_text(writer *j, const char *key, const char *value)
 {
     begin_value(j, key);
-    if (value) {
+    if (value)
         put_string(j->c, value);
-    } else {
+    else
         out_text(j->c, "null");
-    }
 }
 
 void put_lines(writer *j, const char *key, const char *text)
 {
-    if (text == NULL) {
-        return;
-    }
+    if (text == NULL) return;
     put_array(j, key);
     while (*text) {
         char line[4096];
         size_t size = strcspn(text, "\n");
-        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
-                 text);
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1, text);
         put_text(j, NULL, line);
         text += size + (text[size] != 0);
     }

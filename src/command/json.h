@@ -20,12 +20,9 @@ void put_object(writer *j, const char *key) RAD_COMMAND(put_object);
 void put_array(writer *j, const char *key) RAD_COMMAND(put_array);
 void put_close(writer *j, char bracket) RAD_COMMAND(put_close); /* '}' or ']' */
 
-void put_text(writer *j, const char *key, const char *value)
-    RAD_COMMAND(put_text); /* NULL → null */
-void put_json(writer *j, const char *key, const char *document)
-    RAD_COMMAND(put_json); /* the text of any value */
-void put_lines(writer *j, const char *key, const char *text)
-    RAD_COMMAND(put_lines); /* an array; NULL → nothing */
+void put_text(writer *j, const char *key, const char *value) RAD_COMMAND(put_text);    /* NULL → null */
+void put_json(writer *j, const char *key, const char *document) RAD_COMMAND(put_json); /* the text of any value */
+void put_lines(writer *j, const char *key, const char *text) RAD_COMMAND(put_lines);   /* an array; NULL → nothing */
 void put_count(writer *j, const char *key, uint64_t value) RAD_COMMAND(put_count);
 void put_integer(writer *j, const char *key, int64_t value) RAD_COMMAND(put_integer);
 void put_real(writer *j, const char *key, double value) RAD_COMMAND(put_real);

@@ -12,14 +12,10 @@ void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
     *k = (kept){.base64 = NULL};
     snprintf(k->path, sizeof k->path, "%s", path);
     k->written = rad_artifact_write(a, path, &error) == 0;
-    if (k->written) {
-        return;
-    }
+    if (k->written) return;
     complain(c, "%s; the artifact follows base64-encoded instead", error.text);
     k->base64 = rad_artifact_base64(a, &again);
-    if (k->base64 == NULL) {
-        complain_error(c, &again);
-    }
+    if (k->base64 == NULL) complain_error(c, &again);
 }
 
 void keep_free(kept *k)
@@ -50,9 +46,7 @@ void keep_report(cli *c, const char *label, const kept *k)
 void keep_json(writer *j, const kept *k)
 {
     put_text(j, "artifact", k->written ? k->path : NULL);
-    if (!k->written) {
-        put_text(j, "artifact_base64", k->base64);
-    }
+    if (!k->written) put_text(j, "artifact_base64", k->base64);
 }
 
 bool minimised_path(char *path, size_t size, const char *from)
@@ -76,10 +70,8 @@ int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
 {
     rad_error error = {.code = 0};
     *s = (shrunk){.artifact = NULL};
-    rad_shrink_options options = {.seconds = seconds,
-                                  .progress = c->progress ? progress_shrink : NULL,
-                                  .context = c,
-                                  .interrupted = c->stop};
+    rad_shrink_options options = {
+        .seconds = seconds, .progress = c->progress ? progress_shrink : NULL, .context = c, .interrupted = c->stop};
     int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
     progress_clear(c);
     return code == 0 ? 0 : complain_error(c, &error);
@@ -101,8 +93,8 @@ void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *t
         snprintf(text, size, "minimal: fails without any preemption");
     } else {
         uint64_t fewer = r->after.preemptions - 1;
-        snprintf(text, size, "minimal: no failure with %llu preemption%s%s%s%s",
-                 (unsigned long long)fewer, plural(fewer), limits ? ", " : "", limits ? limits : "",
+        snprintf(text, size, "minimal: no failure with %llu preemption%s%s%s%s", (unsigned long long)fewer,
+                 plural(fewer), limits ? ", " : "", limits ? limits : "",
                  r->certified_held ? ", under fair schedules" : "");
     }
 }
@@ -119,22 +111,16 @@ static void report_because(cli *c, const rad_shrink_report *r)
     const char *all = number(r->certified_runs);
     report_label(c, "because");
     if (r->certificate == RAD_MINIMAL) {
-        out(c, "all %s%s schedule%s with fewer preemptions were tried\n", all,
-            r->certified_held ? " fair" : "", plural(r->certified_runs));
+        out(c, "all %s%s schedule%s with fewer preemptions were tried\n", all, r->certified_held ? " fair" : "",
+            plural(r->certified_runs));
     } else if (*c->stop) {
-        out(c,
-            "it was interrupted before all schedules with fewer preemptions were tried (%s were)\n",
-            all);
+        out(c, "it was interrupted before all schedules with fewer preemptions were tried (%s were)\n", all);
     } else if (r->certificate_ended == RAD_BUDGET_TIME) {
-        out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n",
-            all);
+        out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n", all);
     } else if (r->certificate_ended == RAD_BUDGET_STEPS) {
-        out(c,
-            "steps were used up before all schedules with fewer preemptions were tried (%s were)\n",
-            all);
+        out(c, "steps were used up before all schedules with fewer preemptions were tried (%s were)\n", all);
     } else if (r->certificate_ended == RAD_BUDGET_NONE && r->certified_cut > 0) {
-        out(c, "of %s schedules with fewer preemptions %s were cut at the step limit\n", all,
-            number(r->certified_cut));
+        out(c, "of %s schedules with fewer preemptions %s were cut at the step limit\n", all, number(r->certified_cut));
     } else {
         out(c, "the schedules with fewer preemptions are too many to try (%s were)\n", all);
     }
@@ -147,9 +133,7 @@ static void report_stopped(cli *c, const rad_shrink_report *r)
         out_text(c, "interrupted: a smaller failure may exist\n");
         return;
     }
-    if (r->stopped == RAD_BUDGET_NONE) {
-        return;
-    }
+    if (r->stopped == RAD_BUDGET_NONE) return;
     report_label(c, "stopped");
     if (r->stopped == RAD_BUDGET_TIME) {
         out_text(c, "time was up: a smaller failure may exist\n");
@@ -165,10 +149,10 @@ void shrunk_report(cli *c, const shrunk *s)
     const rad_measure *from = &s->report.before, *to = &s->report.after;
     char text[300];
     report_label(c, "shrunk");
-    out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s run%s)\n",
-        number(from->choices), number(to->choices), plural(to->choices), number(from->preemptions),
-        number(to->preemptions), plural(to->preemptions), number(from->steps), number(to->steps),
-        plural(to->steps), number(s->report.checks), plural(s->report.checks));
+    out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s run%s)\n", number(from->choices),
+        number(to->choices), plural(to->choices), number(from->preemptions), number(to->preemptions),
+        plural(to->preemptions), number(from->steps), number(to->steps), plural(to->steps), number(s->report.checks),
+        plural(s->report.checks));
     report_stopped(c, &s->report);
     if (from->case_size != to->case_size) {
         report_label(c, "case");
@@ -177,9 +161,7 @@ void shrunk_report(cli *c, const shrunk *s)
     }
     certificate_text(s->artifact, &s->report, text, sizeof text);
     out(c, "%s\n", text);
-    if (s->report.certificate != RAD_MINIMAL || to->preemptions > 0) {
-        report_because(c, &s->report);
-    }
+    if (s->report.certificate != RAD_MINIMAL || to->preemptions > 0) report_because(c, &s->report);
 }
 
 void shrunk_json(writer *j, const shrunk *s)
@@ -203,9 +185,7 @@ void shrunk_json(writer *j, const shrunk *s)
 
 bool story_differs(cli *c, const rad_story *s)
 {
-    if (s->as_recorded) {
-        return false;
-    }
+    if (s->as_recorded) return false;
     out(c, "%snot the recorded run%s: %s\n\n", style(c, STYLE_BAD), style(c, STYLE_OFF), s->reason);
     return true;
 }
@@ -214,17 +194,12 @@ int tell_summary(cli *c, const rad_artifact *a)
 {
     rad_error error = {.code = 0};
     rad_story *story = NULL;
-    if (rad_artifact_verdict(a)->steps <= RAD_LAST_EVENTS ||
-        rad_artifact_target(a)->machine->describe == NULL) {
+    if (rad_artifact_verdict(a)->steps <= RAD_LAST_EVENTS || rad_artifact_target(a)->machine->describe == NULL)
         return tell_story(c, a, c->width, false);
-    }
-    if (rad_lab_story(a, &story, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad_lab_story(a, &story, &error) != 0) return complain_error(c, &error);
     bool differs = story_differs(c, story);
     report_verdict(c, 0, &story->verdict);
-    out(c, "%s steps are too many for a picture here; 'raddle show' draws them.\n\n",
-        number(story->line_count));
+    out(c, "%s steps are too many for a picture here; 'raddle show' draws them.\n\n", number(story->line_count));
     report_state(c, story);
     report_events(c, story);
     rad_story_free(story);
@@ -235,9 +210,7 @@ int tell_story(cli *c, const rad_artifact *a, uint32_t width, bool all)
 {
     rad_error error = {.code = 0};
     rad_story *story = NULL;
-    if (rad_lab_story(a, &story, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad_lab_story(a, &story, &error) != 0) return complain_error(c, &error);
     bool differs = story_differs(c, story);
     char *text = rad_story_text(story, width, c->colour, all);
     if (text) {

@@ -15,8 +15,7 @@ typedef struct kept {
 } kept;
 
 /* Writes it; on failure says so on stderr and leaves the base64 form. */
-void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
-    RAD_COMMAND(keep_artifact);
+void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k) RAD_COMMAND(keep_artifact);
 void keep_free(kept *k) RAD_COMMAND(keep_free);
 
 /* "  written   FILE", or the base64 text with the command that turns it into the file. */
@@ -35,8 +34,7 @@ typedef struct shrunk {
 
 /* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed. 0 also when it was interrupted,
  * with what was found until then. */
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
-    RAD_COMMAND(shrink_artifact);
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s) RAD_COMMAND(shrink_artifact);
 void shrunk_free(shrunk *s) RAD_COMMAND(shrunk_free);
 
 /* The certificate, exactly: "minimal: no failure with 1 preemption" and so on, with the limits of the machine. */

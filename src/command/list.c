@@ -7,27 +7,23 @@ typedef struct list_args {
 } list_args;
 
 static const option LIST_OPTIONS[] = {
-    {"all", OPTION_FLAG, offsetof(list_args, all), NULL,
-     "also list machines that test Raddle itself", 0, 0, 0},
+    {"all", OPTION_FLAG, offsetof(list_args, all), NULL, "also list machines that test Raddle itself", 0, 0, 0},
     OPTION_JSON(list_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
 static void list_machine(cli *c, const rad_machine *m)
 {
-    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF),
-        m->about ? m->about : "");
+    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF), m->about ? m->about : "");
     for (const rad_param *p = m->params; p && p->name; p++) {
-        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset,
-            p->about ? p->about : "", (long long)p->min, (long long)p->max);
+        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset, p->about ? p->about : "",
+            (long long)p->min, (long long)p->max);
     }
-    if (m->body) {
-        out(c, "    case  a document: %s explore FILE.json\n", c->self);
-    }
+    if (m->body) out(c, "    case  a document: %s explore FILE.json\n", c->self);
     if (m->bug) {
         out(c, "    bug   %s\n", m->bug);
-        out(c, "    fixed without the bug: %s explore %s%s%s --fixed\n", c->self, c->program,
-            *c->program ? " " : "", m->name);
+        out(c, "    fixed without the bug: %s explore %s%s%s --fixed\n", c->self, c->program, *c->program ? " " : "",
+            m->name);
     }
 }
 
@@ -35,9 +31,7 @@ static void list_named(cli *c, const char *title, bool (*at)(uint32_t, rad_named
 {
     rad_named n;
     out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
-    for (uint32_t i = 0; at(i, &n); i++) {
-        out(c, "    %-12s %s\n", n.name, n.about);
-    }
+    for (uint32_t i = 0; at(i, &n); i++) out(c, "    %-12s %s\n", n.name, n.about);
 }
 
 /* What is listed without --all: in a program, its own machines; in raddle, those that do not test raddle itself. */
@@ -52,17 +46,15 @@ static void list_text(cli *c, bool all)
     const rad_machine *m;
     uint32_t hidden = 0;
     out(c, "Machines: explore, run MACHINE [NAME=VALUE …]\n");
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        if (is_shown(m, all)) {
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++)
+        if (is_shown(m, all))
             list_machine(c, m);
-        } else {
+        else
             hidden++;
-        }
-    }
     if (hidden) {
         out(c, "\n%s more %s: %s list%s%s --all\n", number(hidden),
-            rad_lab_program_own() ? "ship with raddle" : "test raddle itself", c->self,
-            *c->program ? " " : "", c->program);
+            rad_lab_program_own() ? "ship with raddle" : "test raddle itself", c->self, *c->program ? " " : "",
+            c->program);
     }
     list_named(c, "Policies: run --policy P", rad_policy_at);
     list_named(c, "Strategies: explore --strategy S", rad_strategy_at);
@@ -85,16 +77,12 @@ static void json_machine(writer *j, const rad_machine *m)
         put_close(j, '}');
     }
     put_close(j, ']');
-    if (m->body) {
-        put_json(j, "body", m->body);
-    }
+    if (m->body) put_json(j, "body", m->body);
     put_text(j, "bug", m->bug);
     put_bool(j, "twin", m->bug != NULL);
     put_bool(j, "self_test", m->self_test);
     put_array(j, "oracles");
-    for (const char *const *o = m->oracles; o && *o; o++) {
-        put_text(j, NULL, *o);
-    }
+    for (const char *const *o = m->oracles; o && *o; o++) put_text(j, NULL, *o);
     put_close(j, ']');
     put_close(j, '}');
 }
@@ -119,11 +107,8 @@ static void list_json(cli *c, bool all)
     put_begin(&j, c);
     put_text(&j, "verb", "list");
     put_array(&j, "machines");
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        if (is_shown(m, all)) {
-            json_machine(&j, m);
-        }
-    }
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++)
+        if (is_shown(m, all)) json_machine(&j, m);
     put_close(&j, ']');
     json_named(&j, "policies", rad_policy_at);
     json_named(&j, "strategies", rad_strategy_at);
@@ -135,13 +120,9 @@ static int list_run(cli *c, int argc, char **argv)
     list_args a = {.json = false};
     words w;
     int status = options_parse(c, &VERB_LIST, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     ends_at_once(c, &VERB_LIST);
-    if (w.count > 0) {
-        return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
-    }
+    if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     (a.json ? list_json : list_text)(c, a.all);
     return EXIT_FINE;
 }

@@ -9,14 +9,10 @@
 bool read_count(const char *text, uint64_t max, uint64_t *value)
 {
     uint64_t n = 0;
-    if (*text == 0) {
-        return false;
-    }
+    if (*text == 0) return false;
     for (; *text; text++) {
         uint64_t digit = (uint64_t)(*text - '0');
-        if (*text < '0' || *text > '9' || n > (max - digit) / 10 || digit > max) {
-            return false;
-        }
+        if (*text < '0' || *text > '9' || n > (max - digit) / 10 || digit > max) return false;
         n = n * 10 + digit;
     }
     *value = n;
@@ -31,40 +27,26 @@ static bool read_decimal(const char *text, double *value)
     size_t size = point ? (size_t)(point - text) : strlen(text);
     uint64_t before, after = 0;
     double scale = 1;
-    if (size == 0 || size > 9 || (point && (strlen(point) < 2 || strlen(point) > 7))) {
-        return false;
-    }
+    if (size == 0 || size > 9 || (point && (strlen(point) < 2 || strlen(point) > 7))) return false;
     snprintf(whole, sizeof whole, "%.*s", (int)size, text);
-    if (point) {
-        snprintf(part, sizeof part, "%s", point + 1);
-    }
-    if (!read_count(whole, 999999999, &before) || !read_count(part, 999999, &after)) {
-        return false;
-    }
-    for (size_t i = 0; point && i < strlen(part); i++) {
-        scale *= 10;
-    }
+    if (point) snprintf(part, sizeof part, "%s", point + 1);
+    if (!read_count(whole, 999999999, &before) || !read_count(part, 999999, &after)) return false;
+    for (size_t i = 0; point && i < strlen(part); i++) scale *= 10;
     *value = (double)before + (double)after / scale;
     return true;
 }
 
 static const option *find_option(const verb *v, const char *name, size_t size)
 {
-    for (const option *o = v->options; o && o->name; o++) {
-        if (strlen(o->name) == size && strncmp(o->name, name, size) == 0) {
-            return o;
-        }
-    }
+    for (const option *o = v->options; o && o->name; o++)
+        if (strlen(o->name) == size && strncmp(o->name, name, size) == 0) return o;
     return NULL;
 }
 
 static const option *find_letter(const verb *v, char letter)
 {
-    for (const option *o = v->options; o && o->name; o++) {
-        if (o->letter && o->letter == letter) {
-            return o;
-        }
-    }
+    for (const option *o = v->options; o && o->name; o++)
+        if (o->letter && o->letter == letter) return o;
     return NULL;
 }
 
@@ -75,9 +57,8 @@ static int unknown_option(cli *c, const verb *v, const char *word)
     nearest n;
     nearest_begin(&n, name);
     nearest_try(&n, "help");
-    for (const option *o = v->options; o && o->name; o++) {
+    for (const option *o = v->options; o && o->name; o++)
         if (o->about) nearest_try(&n, o->name);
-    }
     return bad_usage(c, "unknown option '%.80s'%s", word, nearest_hint(&n, "--"));
 }
 
@@ -97,14 +78,10 @@ static int set_value(cli *c, const option *o, const char *text, void *into)
     case OPTION_TEXT: *(const char **)at = text; return GO_ON;
     case OPTION_TEXTS: return add_text(c, o, (text_list *)at, text);
     case OPTION_SECONDS:
-        if (read_decimal(text, (double *)at) && *(double *)at > 0) {
-            return GO_ON;
-        }
+        if (read_decimal(text, (double *)at) && *(double *)at > 0) return GO_ON;
         return bad_usage(c, "--%s '%.80s': use seconds, such as 60 or 0.5", o->name, text);
     case OPTION_PERCENT:
-        if (read_decimal(text, (double *)at)) {
-            return GO_ON;
-        }
+        if (read_decimal(text, (double *)at)) return GO_ON;
         return bad_usage(c, "--%s '%.80s': use percent, such as 5 or 0.5", o->name, text);
     case OPTION_COUNT: break;
     }
@@ -129,14 +106,10 @@ typedef struct parser {
 static int take_option(parser *p, const option *o, const char *word, const char *attached)
 {
     if (o->kind == OPTION_FLAG) {
-        if (attached) {
-            return bad_usage(p->c, "--%s takes no value: '%.80s'", o->name, word);
-        }
+        if (attached) return bad_usage(p->c, "--%s takes no value: '%.80s'", o->name, word);
         return set_value(p->c, o, NULL, p->into);
     }
-    if (attached == NULL && p->next >= p->argc) {
-        return bad_usage(p->c, "%.80s needs a value (%s)", word, o->value);
-    }
+    if (attached == NULL && p->next >= p->argc) return bad_usage(p->c, "%.80s needs a value (%s)", word, o->value);
     return set_value(p->c, o, attached ? attached : p->argv[p->next++], p->into);
 }
 
@@ -149,13 +122,10 @@ static int take_word(parser *p, const char *word)
     if (word[1] == '-') {
         size_t size = strcspn(word + 2, "=");
         const option *o = find_option(p->v, word + 2, size);
-        return o ? take_option(p, o, word, word[2 + size] ? word + 3 + size : NULL)
-                 : unknown_option(p->c, p->v, word);
+        return o ? take_option(p, o, word, word[2 + size] ? word + 3 + size : NULL) : unknown_option(p->c, p->v, word);
     }
     const option *o = find_letter(p->v, word[1]);
-    if (o == NULL) {
-        return bad_usage(p->c, "unknown option '%.80s'", word);
-    }
+    if (o == NULL) return bad_usage(p->c, "unknown option '%.80s'", word);
     return take_option(p, o, word, word[2] ? word + 2 : NULL);
 }
 
@@ -172,9 +142,7 @@ int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, word
             w->at[w->count++] = word;
         } else {
             int status = take_word(&p, word);
-            if (status != GO_ON) {
-                return status;
-            }
+            if (status != GO_ON) return status;
         }
     }
     return GO_ON;
@@ -195,9 +163,7 @@ int options_word(const verb *v, int argc, char **argv)
         bool is_long = word[1] == '-';
         size_t size = strcspn(word, "=");
         const option *o = is_long ? find_option(v, word + 2, size - 2) : find_letter(v, word[1]);
-        if (o == NULL) {
-            return argc; /* a mistake, which options_parse names, or --help, or -- */
-        }
+        if (o == NULL) return argc; /* a mistake, which options_parse names, or --help, or -- */
         bool attached = is_long ? word[size] != 0 : word[2] != 0;
         i += o->kind != OPTION_FLAG && !attached;
     }
@@ -213,11 +179,10 @@ static void help_row(cli *c, const char *head, const char *about)
 {
     char text[512];
     translate(c, about, text, sizeof text);
-    if (strlen(head) + 4 > HELP_COLUMN) {
+    if (strlen(head) + 4 > HELP_COLUMN)
         out(c, "  %s\n%*s", head, HELP_COLUMN, "");
-    } else {
+    else
         out(c, "  %-*s", HELP_COLUMN - 2, head);
-    }
     out_wrapped(c, HELP_COLUMN, HELP_COLUMN, text);
 }
 
@@ -226,9 +191,7 @@ static void help_option(cli *c, const option *o)
     char head[64];
     int used = o->letter ? snprintf(head, sizeof head, "-%c, ", o->letter) : 0;
     used += snprintf(head + used, sizeof head - (size_t)used, "--%s", o->name);
-    if (o->value) {
-        snprintf(head + used, sizeof head - (size_t)used, " %s", o->value);
-    }
+    if (o->value) snprintf(head + used, sizeof head - (size_t)used, " %s", o->value);
     help_row(c, head, o->about);
 }
 
@@ -241,9 +204,7 @@ static const char *help_usage(cli *c, const verb *v, const char *label)
         out(c, "%s%s %s %s\n", label, c->self, v->name, form);
         label = "       ";
     }
-    for (size_t i = 0; i < v->part_count; i++) {
-        label = help_usage(c, v->parts[i], label);
-    }
+    for (size_t i = 0; i < v->part_count; i++) label = help_usage(c, v->parts[i], label);
     return label;
 }
 
@@ -255,12 +216,9 @@ void verb_help(cli *c, const verb *v)
     translate(c, v->text, text, sizeof text);
     out_paragraph(c, 0, text);
     out_text(c, v->part_count ? "\nCommands\n" : "\nOptions\n");
-    for (size_t i = 0; i < v->part_count; i++) {
-        help_row(c, strchr(v->parts[i]->name, ' ') + 1, v->parts[i]->about);
-    }
-    for (const option *o = v->options; o && o->name; o++) {
+    for (size_t i = 0; i < v->part_count; i++) help_row(c, strchr(v->parts[i]->name, ' ') + 1, v->parts[i]->about);
+    for (const option *o = v->options; o && o->name; o++)
         if (o->about) help_option(c, o);
-    }
     help_row(c, "--help", "print this text");
     out_text(c, "\n");
     snprintf(text, sizeof text, "Exit status: %s", v->status);

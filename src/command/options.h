@@ -33,34 +33,31 @@ struct option {
 #define SEED_MAX ((uint64_t)INT64_MAX)
 
 /* Options several verbs have, so that they read the same everywhere. */
-#define OPTION_JSON(type)                                                                          \
-    {                                                                                              \
-        "json", OPTION_FLAG, offsetof(type, json), NULL, "print one JSON object instead of text",  \
-            0, 0, 0                                                                                \
+#define OPTION_JSON(type)                                                                                              \
+    {                                                                                                                  \
+        "json", OPTION_FLAG, offsetof(type, json), NULL, "print one JSON object instead of text", 0, 0, 0              \
     }
-#define OPTION_SEED(type)                                                                          \
-    {                                                                                              \
-        "seed", OPTION_COUNT, offsetof(type, seed), "S", "random seed (default: 1)", 0, SEED_MAX,  \
-            0                                                                                      \
+#define OPTION_SEED(type)                                                                                              \
+    {                                                                                                                  \
+        "seed", OPTION_COUNT, offsetof(type, seed), "S", "random seed (default: 1)", 0, SEED_MAX, 0                    \
     }
 /* The first name of a thing is in the help, and says the other. */
-#define OPTION_FIXED(type)                                                                         \
-    {"fixed",                                                                                      \
-     OPTION_FLAG,                                                                                  \
-     offsetof(type, repaired),                                                                     \
-     NULL,                                                                                         \
-     "take the fixed version, without the bug; also --repaired",                                   \
-     0,                                                                                            \
-     0,                                                                                            \
-     0},                                                                                           \
-    {                                                                                              \
-        "repaired", OPTION_FLAG, offsetof(type, repaired), NULL, NULL, 0, 0, 0                     \
+#define OPTION_FIXED(type)                                                                                             \
+    {"fixed",                                                                                                          \
+     OPTION_FLAG,                                                                                                      \
+     offsetof(type, repaired),                                                                                         \
+     NULL,                                                                                                             \
+     "take the fixed version, without the bug; also --repaired",                                                       \
+     0,                                                                                                                \
+     0,                                                                                                                \
+     0},                                                                                                               \
+    {                                                                                                                  \
+        "repaired", OPTION_FLAG, offsetof(type, repaired), NULL, NULL, 0, 0, 0                                         \
     }
-#define OPTION_MAX_STEPS(type)                                                                     \
-    {                                                                                              \
-        "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                 \
-            "cut a run after N steps: neither pass nor failure (default: 100,000)", 1,             \
-            UINT64_C(1000000000), 0                                                                \
+#define OPTION_MAX_STEPS(type)                                                                                         \
+    {                                                                                                                  \
+        "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                                     \
+            "cut a run after N steps: neither pass nor failure (default: 100,000)", 1, UINT64_C(1000000000), 0         \
     }
 
 typedef struct words {
@@ -72,8 +69,7 @@ enum { GO_ON = -1 };
 
 /* Fills `into` and the words that are no options (they are moved to the front of argv). Returns GO_ON,
  * or the exit status: 0 after --help, EXIT_USAGE after a message. */
-int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w)
-    RAD_COMMAND(options_parse);
+int options_parse(cli *c, const verb *v, int argc, char **argv, void *into, words *w) RAD_COMMAND(options_parse);
 
 /* For a verb that has nothing to keep: from here on the first SIGINT, SIGTERM or SIGHUP ends it. All others look at
  * c->stop. */

@@ -13,9 +13,8 @@
 
 enum { TEXT_WIDTH = 96, TEXT_WIDTH_LEAST = 60 };
 
-static const char STYLES[][8] = {
-    [STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
-    [STYLE_BAD] = "\033[1;31m", [STYLE_GOOD] = "\033[1;32m", [STYLE_MARK] = "\033[1;33m"};
+static const char STYLES[][8] = {[STYLE_OFF] = "\033[0m",    [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",
+                                 [STYLE_BAD] = "\033[1;31m", [STYLE_GOOD] = "\033[1;32m", [STYLE_MARK] = "\033[1;33m"};
 enum { STYLE_COUNT = sizeof STYLES / sizeof *STYLES };
 
 const char *style(const cli *c, enum style s)
@@ -34,9 +33,7 @@ static bool is_style(const char *text)
 
 static void remember(cli *c)
 {
-    if (c->write_error == 0) {
-        c->write_error = errno ? errno : EIO;
-    }
+    if (c->write_error == 0) c->write_error = errno ? errno : EIO;
 }
 
 static void put_bytes(cli *c, const char *bytes, size_t size)
@@ -45,9 +42,7 @@ static void put_bytes(cli *c, const char *bytes, size_t size)
         rad__bytes_put(c->capture, bytes, size);
         return;
     }
-    if (c->write_error == 0 && size > 0 && fwrite(bytes, 1, size, stdout) != size) {
-        remember(c);
-    }
+    if (c->write_error == 0 && size > 0 && fwrite(bytes, 1, size, stdout) != size) remember(c);
 }
 
 /* What stands in for a character where the terminal has ASCII only. */
@@ -56,16 +51,12 @@ static const char *ascii_for(const char *utf8, size_t size)
     static const struct {
         const char *from, *to;
     } table[] = {
-        {"│", "|"}, {"┃", "|"}, {"─", "-"}, {"━", "="}, {"┄", "."}, {"┼", "|"}, {"┿", "|"},
-        {"├", "|"}, {"┤", "|"}, {"┣", "#"}, {"┫", "#"}, {"╰", "`"}, {"╯", "'"}, {"╮", "."},
-        {"╭", "."}, {"┗", "#"}, {"┛", "#"}, {"┓", "#"}, {"┏", "#"}, {"▶", ">"}, {"◀", "<"},
-        {"●", "*"}, {"✗", "X"}, {"✓", "+"}, {"…", "~"}, {"→", ">"}, {"·", "."},
+        {"│", "|"}, {"┃", "|"}, {"─", "-"}, {"━", "="}, {"┄", "."}, {"┼", "|"}, {"┿", "|"}, {"├", "|"}, {"┤", "|"},
+        {"┣", "#"}, {"┫", "#"}, {"╰", "`"}, {"╯", "'"}, {"╮", "."}, {"╭", "."}, {"┗", "#"}, {"┛", "#"}, {"┓", "#"},
+        {"┏", "#"}, {"▶", ">"}, {"◀", "<"}, {"●", "*"}, {"✗", "X"}, {"✓", "+"}, {"…", "~"}, {"→", ">"}, {"·", "."},
     };
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strlen(table[i].from) == size && memcmp(table[i].from, utf8, size) == 0) {
-            return table[i].to;
-        }
-    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strlen(table[i].from) == size && memcmp(table[i].from, utf8, size) == 0) return table[i].to;
     return "?";
 }
 
@@ -79,17 +70,11 @@ static void put_shown(cli *c, const char *text, size_t size)
     }
     while (at < size) {
         size_t plain = at, end;
-        while (plain < size && !((unsigned char)text[plain] & 0x80)) {
-            plain++;
-        }
+        while (plain < size && !((unsigned char)text[plain] & 0x80)) plain++;
         put_bytes(c, text + at, plain - at);
-        if (plain == size) {
-            return;
-        }
+        if (plain == size) return;
         end = plain + 1;
-        while (end < size && ((unsigned char)text[end] & 0xc0) == 0x80) {
-            end++;
-        }
+        while (end < size && ((unsigned char)text[end] & 0xc0) == 0x80) end++;
         put_bytes(c, ascii_for(text + plain, end - plain), 1);
         at = end;
     }
@@ -189,15 +174,10 @@ void note_text(const char *before, const char *text, const char *after)
 static size_t line_size(const char *text, size_t room)
 {
     size_t size = strcspn(text, "\n"), at = room;
-    if (size <= room) {
-        return size;
-    }
-    while (at > 0 && text[at] != ' ') {
-        at--;
-    }
-    for (; at == 0 && room > 1 && ((unsigned char)text[room] & 0xc0) == 0x80;) {
+    if (size <= room) return size;
+    while (at > 0 && text[at] != ' ') at--;
+    for (; at == 0 && room > 1 && ((unsigned char)text[room] & 0xc0) == 0x80;)
         room--; /* a line does not end inside a character */
-    }
     return at ? at : room;
 }
 
@@ -213,9 +193,7 @@ void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
     size_t size = line_size(text, column < text_width(c) ? text_width(c) - column : 1);
     out(c, "%.*s\n", (int)size, text);
     text += size + (text[size] == ' ');
-    if (*text) {
-        out_paragraph(c, indent, text);
-    }
+    if (*text) out_paragraph(c, indent, text);
 }
 
 /* One or more paragraphs ("\n" between them), wrapped between words. */
@@ -231,25 +209,19 @@ void out_paragraph(cli *c, uint32_t indent, const char *text)
 
 void out_flush(cli *c)
 {
-    if (c->write_error == 0 && fflush(stdout) != 0) {
-        remember(c);
-    }
+    if (c->write_error == 0 && fflush(stdout) != 0) remember(c);
 }
 
 int out_close(cli *c, int status)
 {
     out_flush(c);
     /* Some file systems report errors when a file is closed. A copy is: a program may still need its stdout. */
-    if (c->write_error == 0 && (ferror(stdout) || close(dup(STDOUT_FILENO)) != 0)) {
-        remember(c);
-    }
+    if (c->write_error == 0 && (ferror(stdout) || close(dup(STDOUT_FILENO)) != 0)) remember(c);
     if (c->write_error == EINTR && *c->stop) { /* somebody wants us to stop, and nobody reads */
         close(STDOUT_FILENO);                  /* or exit would wait, too, to write what is left */
         return EXIT_INTERRUPTED;
     }
-    if (c->write_error == 0 || c->write_error == EPIPE) {
-        return status;
-    }
+    if (c->write_error == 0 || c->write_error == EPIPE) return status;
     complain(c, "cannot write to standard output: %s", strerror(c->write_error));
     return status == EXIT_INTERRUPTED ? status : EXIT_RUNTIME; /* the terminal may have gone */
 }
@@ -271,16 +243,14 @@ const char *plural(uint64_t n)
 void command_text(const cli *c, const char *name, const char *file, char *text, size_t size)
 {
     bool given = *c->program != 0;
-    snprintf(text, size, "%s %s %s%s%s%s", shell_word(c->self), name, shell_word(file),
-             given ? " -- " : "", given ? shell_word(c->program) : "",
-             given && c->program_words ? c->program_words : "");
+    snprintf(text, size, "%s %s %s%s%s%s", shell_word(c->self), name, shell_word(file), given ? " -- " : "",
+             given ? shell_word(c->program) : "", given && c->program_words ? c->program_words : "");
 }
 
 /* The size of the verb that follows, of those that programs with machines have; 0: there is none. */
 static size_t verb_size(const char *text, bool *takes_machine)
 {
-    static const char *const verbs[] = {"list",   "run",  "explore", "replay",
-                                        "shrink", "show", "corpus"};
+    static const char *const verbs[] = {"list", "run", "explore", "replay", "shrink", "show", "corpus"};
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
         size_t size = strlen(verbs[i]);
         if (strncmp(text, verbs[i], size) == 0 && strchr(" '`", text[size])) {
@@ -307,8 +277,8 @@ void translate(const cli *c, const char *text, char *to, size_t size)
         }
         bool given = takes_machine && *c->program;
         text += sizeof raddle - 1;
-        used += (size_t)snprintf(to + used, size - used, "%s %.*s%s%s", c->self, (int)length, text,
-                                 given ? " " : "", given ? c->program : "");
+        used += (size_t)snprintf(to + used, size - used, "%s %.*s%s%s", c->self, (int)length, text, given ? " " : "",
+                                 given ? c->program : "");
         text += length;
     }
     to[used < size ? used : size - 1] = 0;
@@ -358,9 +328,7 @@ const char *shell_word(const char *word)
     static unsigned turn;
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_-./=:,+@%";
-    if (*word && word[strspn(word, plain)] == 0) {
-        return word;
-    }
+    if (*word && word[strspn(word, plain)] == 0) return word;
     char *text = texts[turn++ % 4];
     rad_sink_buffer to = rad__sink_buffer(text, sizeof texts[0] - 1);
     if (is_shown_as_it_is(word))

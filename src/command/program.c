@@ -25,11 +25,8 @@ static void program_head(cli *c)
 {
     const rad_machine *m;
     out(c, "%s: explored by raddle %s\n\n", c->self, rad_version());
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        if (rad_machine_is_added(m)) {
-            out(c, "  %-8s  %s\n", m->name, m->about ? m->about : "");
-        }
-    }
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++)
+        if (rad_machine_is_added(m)) out(c, "  %-8s  %s\n", m->name, m->about ? m->about : "");
     out_text(c, "\n");
 }
 
@@ -50,18 +47,15 @@ static int add_machines(cli *c, const rad_machine *const *machines)
         complain(c, "rad_lab_main was given no machines");
         return EXIT_USAGE;
     }
-    for (; *machines; machines++) {
-        if (!rad_machine_is_added(*machines) && rad_machine_add(*machines, &error) != 0) {
+    for (; *machines; machines++)
+        if (!rad_machine_is_added(*machines) && rad_machine_add(*machines, &error) != 0)
             return complain_error(c, &error);
-        }
-    }
     return 0;
 }
 
 int rad_lab_main(int argc, char **argv, const rad_machine *const *machines)
 {
-    const verbs all = {PROGRAM_VERBS, sizeof PROGRAM_VERBS / sizeof *PROGRAM_VERBS, program_head,
-                       NULL};
+    const verbs all = {PROGRAM_VERBS, sizeof PROGRAM_VERBS / sizeof *PROGRAM_VERBS, program_head, NULL};
     static char started[1024], path[1024];
     const char *name = argc > 0 && argv[0] && *argv[0] ? argv[0] : "./program";
     cli c = {.write_error = 0};
@@ -90,18 +84,15 @@ static void type_words(cli *c, char *const *argv)
     static char typed[4096];
     size_t used = 0;
     typed[0] = 0;
-    for (int i = 1; argv[i] && used < sizeof typed; i++) {
+    for (int i = 1; argv[i] && used < sizeof typed; i++)
         used += (size_t)snprintf(typed + used, sizeof typed - used, " %s", shell_word(argv[i]));
-    }
     c->program_words = typed;
 }
 
 int test_program(cli *c, char *const *argv, const char *library, const char **machine)
 {
     rad_error error = {.code = 0};
-    if (rad__under_test_set(argv, library, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad__under_test_set(argv, library, &error) != 0) return complain_error(c, &error);
     c->program = argv[0];
     type_words(c, argv);
     *machine = rad__under_test_name();
@@ -111,15 +102,12 @@ int test_program(cli *c, char *const *argv, const char *library, const char **ma
 int test_program_again(cli *c, char *const *argv)
 {
     rad_error error = {.code = 0};
-    if (rad__under_test_again(argv, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad__under_test_again(argv, &error) != 0) return complain_error(c, &error);
     type_words(c, argv);
     return 0;
 }
 
-int program_points(cli *c, rad_target *to, const rad_target *from, const rad_exploration *e,
-                   bool *more)
+int program_points(cli *c, rad_target *to, const rad_target *from, const rad_exploration *e, bool *more)
 {
     rad_error error = {.code = 0};
     return rad__inserted_join(to, from, e, more, &error) == 0 ? 0 : complain_error(c, &error);

@@ -6,16 +6,15 @@
 
 /* `argv` is the program's, its path first, `library` the lab's for it; both stay the caller's. *machine is the name
  * that it has from now on. Returns 0 or the exit status. */
-int test_program(cli *c, char *const *argv, const char *library, const char **machine)
-    RAD_COMMAND(test_program);
+int test_program(cli *c, char *const *argv, const char *library, const char **machine) RAD_COMMAND(test_program);
 
 /* The same program with other arguments, which stay the caller's. */
 int test_program_again(cli *c, char *const *argv) RAD_COMMAND(test_program_again);
 
 /* *to is the target with the places of the races that were found as points, if there are new ones: then *more, and
  * it has to be freed. Returns 0 or an exit status. */
-int program_points(cli *c, rad_target *to, const rad_target *from, const rad_exploration *e,
-                   bool *more) RAD_COMMAND(program_points);
+int program_points(cli *c, rad_target *to, const rad_target *from, const rad_exploration *e, bool *more)
+    RAD_COMMAND(program_points);
 
 /* What raddle cc has inserted: how many calls, in how many files; and one that has none (NULL: each has some). */
 uint64_t program_inserted(uint64_t *modules, const char **without) RAD_COMMAND(program_inserted);

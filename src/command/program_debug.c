@@ -10,9 +10,7 @@ int debug_artifact(cli *c, const rad_artifact *a)
 {
     rad_error error = {.code = 0};
     rad_story *story = NULL;
-    if (rad__lab_can_debug(a, &error) != 0 || rad_lab_story(a, &story, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad__lab_can_debug(a, &error) != 0 || rad_lab_story(a, &story, &error) != 0) return complain_error(c, &error);
     bool differs = story_differs(c, story);
     report_verdict(c, 0, &story->verdict);
     report_output(c, story);

@@ -52,10 +52,8 @@ static bool take_line(catalog *k, char **parts, uint32_t count)
     if (count == 4 && strcmp(parts[0], "test") == 0)
         k->tests[k->test_count++] = (catalog_test){parts[1], parts[2], line_number(parts[3])};
     else if (count == 5 && strcmp(parts[0], "goal") == 0)
-        k->goals[k->goal_count++] = (catalog_goal){.what = parts[1],
-                                                   .file = parts[2],
-                                                   .function = parts[4],
-                                                   .line = line_number(parts[3])};
+        k->goals[k->goal_count++] =
+            (catalog_goal){.what = parts[1], .file = parts[2], .function = parts[4], .line = line_number(parts[3])};
     else if (count == 4 && strcmp(parts[0], "param") == 0)
         k->params[k->param_count++] = (catalog_param){parts[1], parts[2], parts[3]};
     else
@@ -96,8 +94,7 @@ int catalog_read(cli *c, catalog *k)
     rad_error error = {.code = 0};
     *k = (catalog){.text = NULL};
     if (!has_tests) return 0;
-    int status = rad__under_test_catalog(&k->text, &error) == 0 ? read_lines(c, k)
-                                                                : complain_error(c, &error);
+    int status = rad__under_test_catalog(&k->text, &error) == 0 ? read_lines(c, k) : complain_error(c, &error);
     if (status != 0) catalog_free(k);
     return status;
 }

@@ -24,9 +24,7 @@ void realigned_line(const rad_realignment *r, char *text, size_t size)
 
 static void report_meeting(cli *c, const rad_realignment *r)
 {
-    if (r->divergences == 0) {
-        return;
-    }
+    if (r->divergences == 0) return;
     if (r->answer != RAD_REALIGNED_DIVERGED) {
         report_label(c, "differs");
         out(c, "at step %s: %s\n", number(r->diverged_at), r->because);
@@ -36,12 +34,10 @@ static void report_meeting(cli *c, const rad_realignment *r)
         out_text(c, "never: the two runs do not come together any more\n");
         return;
     }
-    out(c, "in step from step %s on: %s (step %s of the recording)", number(r->again_at),
-        r->again_as, number(r->again_recorded));
-    if (r->divergences > 1) {
-        out(c, "; %s more difference%s after it", number(r->divergences - 1),
-            plural(r->divergences - 1));
-    }
+    out(c, "in step from step %s on: %s (step %s of the recording)", number(r->again_at), r->again_as,
+        number(r->again_recorded));
+    if (r->divergences > 1)
+        out(c, "; %s more difference%s after it", number(r->divergences - 1), plural(r->divergences - 1));
     out_text(c, "\n");
 }
 
@@ -49,25 +45,20 @@ void report_realigned(cli *c, const rad_realignment *r)
 {
     char text[900];
     realigned_line(r, text, sizeof text);
-    out(c, "%s%s%s", style(c, realigned_well(r) ? STYLE_GOOD : STYLE_BAD), text,
-        style(c, STYLE_OFF));
+    out(c, "%s%s%s", style(c, realigned_well(r) ? STYLE_GOOD : STYLE_BAD), text, style(c, STYLE_OFF));
     if (r->as_recorded) {
         out_text(c, ", as recorded\n");
         return;
     }
-    out(c, "%s\n",
-        r->by_list ? " (by the plain list of choices; by actors and sites it does not)" : "");
+    out(c, "%s\n", r->by_list ? " (by the plain list of choices; by actors and sites it does not)" : "");
     report_meeting(c, r);
     report_label(c, "steps");
-    out(c, "%s of %s recorded found (%s late), %s new, %s site%s renamed\n", number(r->found),
-        number(r->recorded), number(r->late), number(r->added), number(r->renamed),
-        plural(r->renamed));
+    out(c, "%s of %s recorded found (%s late), %s new, %s site%s renamed\n", number(r->found), number(r->recorded),
+        number(r->late), number(r->added), number(r->renamed), plural(r->renamed));
     if (r->lost > 0) {
         report_label(c, "lost");
-        out(c, "%s recorded choice%s not met%s\n", number(r->lost),
-            r->lost == 1 ? " was" : "s were",
-            r->answer == RAD_REALIGNED_DIVERGED ? ": whether the failure is gone is not known"
-                                                : "");
+        out(c, "%s recorded choice%s not met%s\n", number(r->lost), r->lost == 1 ? " was" : "s were",
+            r->answer == RAD_REALIGNED_DIVERGED ? ": whether the failure is gone is not known" : "");
     }
 }
 

@@ -15,20 +15,14 @@ typedef struct replay_args {
 #define AT(field) offsetof(replay_args, field)
 
 static const option REPLAY_OPTIONS[] = {
-    {"edited", OPTION_FLAG, AT(edited), NULL, "accept a schedule file that was edited by hand", 0,
-     0, 0},
-    {"fixed", OPTION_FLAG, AT(repaired), NULL,
-     "try its choices on the fixed version; also --repaired", 0, 0, 0},
+    {"edited", OPTION_FLAG, AT(edited), NULL, "accept a schedule file that was edited by hand", 0, 0, 0},
+    {"fixed", OPTION_FLAG, AT(repaired), NULL, "try its choices on the fixed version; also --repaired", 0, 0, 0},
     {"repaired", OPTION_FLAG, AT(repaired), NULL, NULL, 0, 0, 0},
-    {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the version with the bug", 0,
-     0, 0},
-    {"realign", OPTION_FLAG, AT(realign), NULL,
-     "find its steps by actor and code location, in edited code", 0, 0, 0},
+    {"original", OPTION_FLAG, AT(original), NULL, "try its choices on the version with the bug", 0, 0, 0},
+    {"realign", OPTION_FLAG, AT(realign), NULL, "find its steps by actor and code location, in edited code", 0, 0, 0},
     {"gdb", OPTION_FLAG, AT(gdb), NULL, "programs: stop in gdb where the run fails", 0, 0, 0},
-    {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
-     "programs: run each thread on one of the system", 0, 0, 0},
-    {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: save the run as it is now", 0, 0,
-     0},
+    {"real-threads", OPTION_FLAG, AT(real_threads), NULL, "programs: run each thread on one of the system", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: save the run as it is now", 0, 0, 0},
     OPTION_JSON(replay_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -51,9 +45,7 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
                          "--realign and --gdb",
                          path);
     }
-    if (rad_lab_replay_log(path, &t, &v, &error) != 0) {
-        return refuse_file(c, path, &error);
-    }
+    if (rad_lab_replay_log(path, &t, &v, &error) != 0) return refuse_file(c, path, &error);
     rad_lab_program recorded;
     bool of_program = rad_lab_program_of(path, &recorded);
     bool other = of_program && other_build(&recorded);
@@ -74,8 +66,8 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
         report_head(c, &t, path);
         report_verdict(c, 0, &v);
         if (same) {
-            out(c, "%sas recorded%s: %s decision%s\n", style(c, STYLE_GOOD), style(c, STYLE_OFF),
-                number(v.decisions), plural(v.decisions));
+            out(c, "%sas recorded%s: %s decision%s\n", style(c, STYLE_GOOD), style(c, STYLE_OFF), number(v.decisions),
+                plural(v.decisions));
         }
     }
     rad_target_free(&t);
@@ -85,38 +77,26 @@ static int replay_log(cli *c, const char *path, const replay_args *a)
 /* The answer in two words: replayed on itself, or on the other twin. */
 static const char *answer(const rad_artifact *a, bool other, const rad_replay *r)
 {
-    if (!other) {
-        return r->as_recorded ? "as recorded" : "differs";
-    }
-    if (r->actual.result == RAD_RESULT_CUT) {
-        return "cut";
-    }
-    if (r->actual.result == RAD_RESULT_PASS) {
-        return rad_artifact_expects_failure(a) ? "gone" : "passes";
-    }
-    return !rad_artifact_expects_failure(a) ? "fails"
-           : r->same_failure                ? "still fails"
-                                            : "fails differently";
+    if (!other) return r->as_recorded ? "as recorded" : "differs";
+    if (r->actual.result == RAD_RESULT_CUT) return "cut";
+    if (r->actual.result == RAD_RESULT_PASS) return rad_artifact_expects_failure(a) ? "gone" : "passes";
+    return !rad_artifact_expects_failure(a) ? "fails" : r->same_failure ? "still fails" : "fails differently";
 }
 
 static void report_replay(cli *c, const rad_artifact *a, bool other, const rad_replay *r)
 {
     bool good = other ? r->actual.result == RAD_RESULT_PASS : r->as_recorded;
     report_verdict(c, 0, &r->actual);
-    out(c, "%s%s%s", style(c, good ? STYLE_GOOD : STYLE_BAD), answer(a, other, r),
-        style(c, STYLE_OFF));
-    if (!other && !r->as_recorded) {
-        out(c, ": %s", r->reason);
-    }
+    out(c, "%s%s%s", style(c, good ? STYLE_GOOD : STYLE_BAD), answer(a, other, r), style(c, STYLE_OFF));
+    if (!other && !r->as_recorded) out(c, ": %s", r->reason);
     out_text(c, "\n");
     report_label(c, "seed");
-    out(c, "%llu, policy %s, %s choice%s\n", (unsigned long long)rad_artifact_seed(a),
-        rad_artifact_policy(a), number(rad_artifact_choice_count(a)),
-        plural(rad_artifact_choice_count(a)));
+    out(c, "%llu, policy %s, %s choice%s\n", (unsigned long long)rad_artifact_seed(a), rad_artifact_policy(a),
+        number(rad_artifact_choice_count(a)), plural(rad_artifact_choice_count(a)));
 }
 
-static void report_replay_json(cli *c, const char *path, const rad_artifact *a, const rad_target *t,
-                               bool other, const rad_replay *r)
+static void report_replay_json(cli *c, const char *path, const rad_artifact *a, const rad_target *t, bool other,
+                               const rad_replay *r)
 {
     writer j;
     put_begin(&j, c);
@@ -143,9 +123,7 @@ static void report_realign(cli *c, const char *path, const rad_artifact *a, cons
     report_head(c, t, path);
     report_verdict(c, 0, &r->actual);
     report_realigned(c, r);
-    if (k) {
-        keep_report(c, "written", k);
-    }
+    if (k) keep_report(c, "written", k);
     if (t->c.body && t->c.body == rad_artifact_target(a)->c.body) {
         report_label(c, "document");
         out_text(c, "the recorded one, which the file has; an edited one is the next word\n");
@@ -154,8 +132,8 @@ static void report_realign(cli *c, const char *path, const rad_artifact *a, cons
     out(c, "%llu, policy %s\n", (unsigned long long)rad_artifact_seed(a), rad_artifact_policy(a));
 }
 
-static void report_realign_json(cli *c, const char *path, const rad_artifact *a,
-                                const rad_target *t, const rad_realignment *r, const kept *k)
+static void report_realign_json(cli *c, const char *path, const rad_artifact *a, const rad_target *t,
+                                const rad_realignment *r, const kept *k)
 {
     writer j;
     put_begin(&j, c);
@@ -167,9 +145,7 @@ static void report_realign_json(cli *c, const char *path, const rad_artifact *a,
     put_count(&j, "seed", rad_artifact_seed(a));
     put_realigned(&j, r);
     put_bool(&j, "other_build", other_build(rad_artifact_program(a)));
-    if (k) {
-        keep_json(&j, k);
-    }
+    if (k) keep_json(&j, k);
     put_verdict(&j, &r->actual);
     put_end(&j);
 }
@@ -180,14 +156,9 @@ static int realign_artifact(cli *c, const char *path, const rad_artifact *a, con
     static kept k;
     rad_error error = {.code = 0};
     rad_realignment r;
-    if (rad_lab_realign(a, other, &r, &error) != 0) {
-        return complain_error(c, &error);
-    }
-    if (args->output) {
-        keep_artifact(c, r.artifact, args->output, &k);
-    }
-    (args->json ? report_realign_json : report_realign)(c, path, a, t, &r,
-                                                        args->output ? &k : NULL);
+    if (rad_lab_realign(a, other, &r, &error) != 0) return complain_error(c, &error);
+    if (args->output) keep_artifact(c, r.artifact, args->output, &k);
+    (args->json ? report_realign_json : report_realign)(c, path, a, t, &r, args->output ? &k : NULL);
     int status = realigned_well(&r) ? EXIT_FINE : EXIT_FOUND;
     if (args->output) {
         status = k.written ? status : EXIT_RUNTIME;
@@ -199,23 +170,18 @@ static int realign_artifact(cli *c, const char *path, const rad_artifact *a, con
 
 /* A document in the place of the recorded one: `given` are its file and parameters. Those not given are the recorded
  * ones; a file of JSON has all of its own. */
-static int read_document(cli *c, const rad_target *recorded, char **given, uint32_t count,
-                         rad_target *t)
+static int read_document(cli *c, const rad_target *recorded, char **given, uint32_t count, rad_target *t)
 {
     rad_error error = {.code = 0};
     int status = read_target(c, given, 1, recorded->c.repaired, recorded->c.max_steps, t);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     if (t->machine != recorded->machine) {
-        complain(c, "'%.400s': for machine '%s', but the run was recorded on '%s'", given[0],
-                 t->machine->name, recorded->machine->name);
+        complain(c, "'%.400s': for machine '%s', but the run was recorded on '%s'", given[0], t->machine->name,
+                 recorded->machine->name);
         rad_target_free(t);
         return EXIT_USAGE;
     }
-    if (!ends_with(given[0], ".json")) {
-        memcpy(t->c.params, recorded->c.params, sizeof t->c.params);
-    }
+    if (!ends_with(given[0], ".json")) memcpy(t->c.params, recorded->c.params, sizeof t->c.params);
     for (uint32_t i = 1; i < count; i++) {
         if (rad_target_set(t, given[i], &error) != 0) {
             rad_target_free(t);
@@ -225,15 +191,12 @@ static int read_document(cli *c, const rad_target *recorded, char **given, uint3
     return 0;
 }
 
-static int realign_document(cli *c, const char *path, char **given, uint32_t count,
-                            const replay_args *args)
+static int realign_document(cli *c, const char *path, char **given, uint32_t count, const replay_args *args)
 {
     rad_artifact *a = NULL;
     rad_target t;
     int status = read_artifact(c, path, args->edited, &a);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     status = read_document(c, rad_artifact_target(a), given, count, &t);
     if (status == 0) {
         status = realign_artifact(c, path, a, &t, &t, args);
@@ -249,9 +212,7 @@ static int replay_artifact(cli *c, const char *path, const replay_args *args)
     rad_artifact *a = NULL;
     rad_replay r = {.as_recorded = false};
     int status = read_artifact(c, path, args->edited, &a);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     rad_target t = *rad_artifact_target(a);
     bool twin = args->repaired || args->original;
     bool other = twin && t.c.repaired != args->repaired;
@@ -283,32 +244,18 @@ static int replay_run(cli *c, int argc, char **argv)
     const char *path;
     words w;
     int status = options_parse(c, &VERB_REPLAY, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
-    if (a.repaired && a.original) {
-        return bad_usage(c, "--fixed and --original: give one");
-    }
-    if (a.output && !a.realign) {
-        return bad_usage(c, "--output needs --realign");
-    }
+    if (status != GO_ON) return status;
+    if (a.repaired && a.original) return bad_usage(c, "--fixed and --original: give one");
+    if (a.output && !a.realign) return bad_usage(c, "--output needs --realign");
     test_real_threads(a.real_threads);
-    if (a.gdb && (a.realign || a.json || a.repaired || a.original)) {
+    if (a.gdb && (a.realign || a.json || a.repaired || a.original))
         return bad_usage(c, "--gdb: the only other option it takes is --edited");
-    }
     bool document = w.count > 1 && target_is_file(w.at[1]);
-    if (document && (!a.realign || a.repaired || a.original)) {
+    if (document && (!a.realign || a.repaired || a.original))
         return bad_usage(c, "'%.200s': another document needs --realign alone", w.at[1]);
-    }
-    if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) {
-        return status;
-    }
-    if (document && rad_is_log(path)) {
-        return bad_usage(c, "'%.200s': a decision log replays without --realign", path);
-    }
-    if (document) {
-        return realign_document(c, path, w.at + 1, w.count - 1, &a);
-    }
+    if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) return status;
+    if (document && rad_is_log(path)) return bad_usage(c, "'%.200s': a decision log replays without --realign", path);
+    if (document) return realign_document(c, path, w.at + 1, w.count - 1, &a);
     return rad_is_log(path) ? replay_log(c, path, &a) : replay_artifact(c, path, &a);
 }
 

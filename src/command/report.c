@@ -12,9 +12,7 @@ const char *report_message(const rad_verdict *v)
     size_t size = strlen(v->kind);
     bool repeats = strncmp(v->message, v->kind, size) == 0 && v->message[size] == ':';
     const char *message = repeats ? v->message + size + 1 : v->message;
-    while (*message == ' ') {
-        message++;
-    }
+    while (*message == ' ') message++;
     return message;
 }
 
@@ -27,22 +25,21 @@ void report_verdict(cli *c, uint32_t column, const rad_verdict *v)
     char text[700] = "";
     switch (v->result) {
     case RAD_RESULT_PASS:
-        snprintf(text, sizeof text, ": %s step%s, %s decision%s", number(v->steps),
-                 plural(v->steps), number(v->decisions), plural(v->decisions));
+        snprintf(text, sizeof text, ": %s step%s, %s decision%s", number(v->steps), plural(v->steps),
+                 number(v->decisions), plural(v->decisions));
         break;
     case RAD_RESULT_FAILURE:
-        rad__readable_text(text, sizeof text, ": %s at step %s: %s", v->kind,
-                           number(v->failure_step), report_message(v));
+        rad__readable_text(text, sizeof text, ": %s at step %s: %s", v->kind, number(v->failure_step),
+                           report_message(v));
         break;
     case RAD_RESULT_DIVERGED: rad__readable_text(text, sizeof text, ": %s", v->divergence); break;
     case RAD_RESULT_CUT:
-        snprintf(text, sizeof text, ": not finished after %s step%s, neither passed nor failed",
-                 number(v->steps), plural(v->steps));
+        snprintf(text, sizeof text, ": not finished after %s step%s, neither passed nor failed", number(v->steps),
+                 plural(v->steps));
         break;
     }
     const char *word = words[v->result];
-    out(c, "%s%s%s", style(c, v->result == RAD_RESULT_PASS ? STYLE_GOOD : STYLE_BAD), word,
-        style(c, STYLE_OFF));
+    out(c, "%s%s%s", style(c, v->result == RAD_RESULT_PASS ? STYLE_GOOD : STYLE_BAD), word, style(c, STYLE_OFF));
     out_wrapped(c, column + (uint32_t)strlen(word), 4, text);
 }
 
@@ -65,8 +62,7 @@ void report_state(cli *c, const rad_story *s)
     while (state && *state) {
         char line[4096];
         size_t size = strcspn(state, "\n");
-        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
-                 state);
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1, state);
         out_text(c, "   ");
         out_wrapped(c, 3, 7, line);
         state += size + (state[size] != 0);
@@ -75,9 +71,7 @@ void report_state(cli *c, const rad_story *s)
 
 static void report_lines(cli *c, const char *title, const char *text)
 {
-    if (text == NULL) {
-        return;
-    }
+    if (text == NULL) return;
     out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
     while (*text) {
         size_t size = strcspn(text, "\n");
@@ -90,9 +84,7 @@ static void report_lines(cli *c, const char *title, const char *text)
 static const char *short_path(const char *path)
 {
     static char here[1024];
-    if (here[0] == 0 && getcwd(here, sizeof here) == NULL) {
-        snprintf(here, sizeof here, "?");
-    }
+    if (here[0] == 0 && getcwd(here, sizeof here) == NULL) snprintf(here, sizeof here, "?");
     size_t size = strlen(here);
     return strncmp(path, here, size) == 0 && path[size] == '/' ? path + size + 1 : path;
 }
@@ -105,11 +97,9 @@ static void report_frame(cli *c, const rad_source_place *f)
                                   : "no file and line: libdw.so.1 is not installed");
         return;
     }
-    out(c, "      %s:%u in %s%s\n", short_path(f->file), f->line,
-        f->function[0] ? f->function : "?", f->source[0] ? "" : " (source file not found)");
-    if (f->source[0]) {
-        out(c, "         %s\n", f->source);
-    }
+    out(c, "      %s:%u in %s%s\n", short_path(f->file), f->line, f->function[0] ? f->function : "?",
+        f->source[0] ? "" : " (source file not found)");
+    if (f->source[0]) out(c, "         %s\n", f->source);
 }
 
 /* Calls in libraries, before the next one of the program's own code or the end. 0: there is none that is its own. */
@@ -117,12 +107,8 @@ static uint32_t library_calls(const rad_source_stack *stack, uint32_t from)
 {
     uint32_t k = from;
     bool own = false;
-    for (uint32_t i = 0; i < stack->frame_count; i++) {
-        own |= stack->frames[i].own;
-    }
-    while (own && k < stack->frame_count && !stack->frames[k].own) {
-        k++;
-    }
+    for (uint32_t i = 0; i < stack->frame_count; i++) own |= stack->frames[i].own;
+    while (own && k < stack->frame_count && !stack->frames[k].own) k++;
     return k - from;
 }
 
@@ -134,10 +120,7 @@ static void report_stack(cli *c, const rad_source_stack *stack)
     for (uint32_t k = 0; k < count; k++) {
         if ((passed = library_calls(stack, k)) > 0) {
             k += passed - 1;
-            if (k + 1 < count) {
-                out(c, "      … %u call%s in libraries …\n", (unsigned)passed,
-                    passed > 1 ? "s" : "");
-            }
+            if (k + 1 < count) out(c, "      … %u call%s in libraries …\n", (unsigned)passed, passed > 1 ? "s" : "");
             continue;
         }
         if (k == INNERMOST && count > INNERMOST + 2) {
@@ -154,15 +137,10 @@ static void report_stacks(cli *c, const rad_story *s, bool failed, const char *t
     bool any = false;
     for (uint32_t i = 0; i < s->stack_count; i++) {
         const rad_source_stack *stack = &s->stacks[i];
-        if (stack->failed != failed || stack->actor >= s->actor_count) {
-            continue;
-        }
-        if (!any) {
-            out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
-        }
+        if (stack->failed != failed || stack->actor >= s->actor_count) continue;
+        if (!any) out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
         any = true;
-        out(c, "   %s%s\n", s->actors[stack->actor],
-            stack->full ? ": its stack is full (rad_options.stack_size)" : "");
+        out(c, "   %s%s\n", s->actors[stack->actor], stack->full ? ": its stack is full (rad_options.stack_size)" : "");
         report_stack(c, stack);
     }
 }
@@ -170,9 +148,7 @@ static void report_stacks(cli *c, const rad_story *s, bool failed, const char *t
 static void report_blame(cli *c, const rad_story *s)
 {
     const char *text = s->blame;
-    if (text == NULL) {
-        return;
-    }
+    if (text == NULL) return;
     out(c, "\n%sWhy nothing woke them%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     while (*text) {
         char line[1024];
@@ -194,8 +170,7 @@ void report_output(cli *c, const rad_story *s)
 
 void report_events(cli *c, const rad_story *s)
 {
-    out(c, "\n%sLast %s events%s\n", style(c, STYLE_BOLD), number(s->line_count - first_event(s)),
-        style(c, STYLE_OFF));
+    out(c, "\n%sLast %s events%s\n", style(c, STYLE_BOLD), number(s->line_count - first_event(s)), style(c, STYLE_OFF));
     for (uint64_t i = first_event(s); i < s->line_count; i++) {
         char text[256];
         event_text(s, i, text, sizeof text);
@@ -214,9 +189,7 @@ void sites_open(site_names *s, const rad_target *t)
 {
     rad_error error = {.code = 0};
     *s = (site_names){.machine = t->machine};
-    if (t->machine->site_name && t->machine->create(&s->self, &t->c, &error) != 0) {
-        s->self = NULL;
-    }
+    if (t->machine->site_name && t->machine->create(&s->self, &t->c, &error) != 0) s->self = NULL;
 }
 
 const char *sites_name(const site_names *s, uint32_t site)
@@ -226,9 +199,7 @@ const char *sites_name(const site_names *s, uint32_t site)
 
 void sites_close(site_names *s)
 {
-    if (s->self) {
-        s->machine->destroy(s->self);
-    }
+    if (s->self) s->machine->destroy(s->self);
     s->self = NULL;
 }
 
@@ -241,14 +212,10 @@ void put_target(writer *j, const rad_target *t)
     put_bool(j, "repaired", t->c.repaired);
     put_count(j, "max_steps", t->c.max_steps);
     put_object(j, "params");
-    for (uint32_t i = 0; i < RAD_PARAMS_MAX && t->machine->params && t->machine->params[i].name;
-         i++) {
+    for (uint32_t i = 0; i < RAD_PARAMS_MAX && t->machine->params && t->machine->params[i].name; i++)
         put_integer(j, t->machine->params[i].name, t->c.params[i]);
-    }
     put_close(j, '}');
-    if (t->c.body) {
-        put_json(j, "body", t->c.body);
-    }
+    if (t->c.body) put_json(j, "body", t->c.body);
     put_close(j, '}');
 }
 
@@ -277,9 +244,7 @@ void put_verdict(writer *j, const rad_verdict *v)
     put_count(j, "decisions", v->decisions);
     put_text(j, "trace_hash", v->trace_hash);
     put_failure(j, "failure", v);
-    if (v->result == RAD_RESULT_DIVERGED) {
-        put_text(j, "divergence", v->divergence);
-    }
+    if (v->result == RAD_RESULT_DIVERGED) put_text(j, "divergence", v->divergence);
 }
 
 void put_measure(writer *j, const char *key, const rad_measure *m)

@@ -30,8 +30,7 @@ typedef struct site_names {
     void *self;
 } site_names;
 void sites_open(site_names *s, const rad_target *t) RAD_COMMAND(sites_open);
-const char *sites_name(const site_names *s, uint32_t site)
-    RAD_COMMAND(sites_name); /* NULL: unnamed */
+const char *sites_name(const site_names *s, uint32_t site) RAD_COMMAND(sites_name); /* NULL: unnamed */
 void sites_close(site_names *s) RAD_COMMAND(sites_close);
 
 /* Fields of the object that is open: machine, case. */

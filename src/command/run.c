@@ -11,15 +11,13 @@ typedef struct run_args {
 #define AT(field) offsetof(run_args, field)
 
 static const option RUN_OPTIONS[] = {
-    {"policy", OPTION_TEXT, AT(policy), "P",
-     "policy: a name (default: random; see 'raddle list') or ./FILE.so", 0, 0, 0},
+    {"policy", OPTION_TEXT, AT(policy), "P", "policy: a name (default: random; see 'raddle list') or ./FILE.so", 0, 0,
+     0},
     OPTION_SEED(run_args),
-    {"log", OPTION_TEXT, AT(log), "FILE", "record every decision in FILE, for 'raddle replay'", 0,
-     0, 0},
-    {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES",
-     "fail if the log gets larger (default: 256 MiB)", 1, UINT64_C(1) << 40, 0},
-    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "save the run as a schedule file, pass or fail",
-     0, 0, 0},
+    {"log", OPTION_TEXT, AT(log), "FILE", "record every decision in FILE, for 'raddle replay'", 0, 0, 0},
+    {"log-limit", OPTION_COUNT, AT(log_limit), "BYTES", "fail if the log gets larger (default: 256 MiB)", 1,
+     UINT64_C(1) << 40, 0},
+    {"artifact", OPTION_TEXT, AT(artifact), "FILE", "save the run as a schedule file, pass or fail", 0, 0, 0},
     OPTION_FIXED(run_args),
     OPTION_MAX_STEPS(run_args),
     OPTION_JSON(run_args),
@@ -30,8 +28,8 @@ static void report_run(cli *c, const rad_target *t, const run_args *a, const rad
 {
     char text[256];
     rad_target_text(t, text, sizeof text);
-    out(c, "%srun %s%s: policy %s, seed %llu\n", style(c, STYLE_BOLD), text, style(c, STYLE_OFF),
-        a->policy, (unsigned long long)a->seed);
+    out(c, "%srun %s%s: policy %s, seed %llu\n", style(c, STYLE_BOLD), text, style(c, STYLE_OFF), a->policy,
+        (unsigned long long)a->seed);
     report_verdict(c, 0, v);
     if (v->result != RAD_RESULT_PASS) {
         report_label(c, "steps");
@@ -78,9 +76,7 @@ static int run_once(cli *c, const rad_target *t, const run_args *a, rad_verdict 
                                .log_limit = a->log_limit,
                                .artifact = a->artifact ? &artifact : NULL};
     int code = rad_lab_run(t, &request, v, &error);
-    if (code == 0 && a->artifact) {
-        code = rad_artifact_write(artifact, a->artifact, &error);
-    }
+    if (code == 0 && a->artifact) code = rad_artifact_write(artifact, a->artifact, &error);
     rad_artifact_free(artifact);
     return code ? complain_error(c, &error) : 0;
 }
@@ -92,16 +88,11 @@ static int run_run(cli *c, int argc, char **argv)
     words w;
     rad_verdict v = {.steps = 0};
     int status = options_parse(c, &VERB_RUN, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
-    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
-        return status;
-    }
+    if (status != GO_ON) return status;
+    if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) return status;
     if (a.log_limit && a.log == NULL) {
         status = bad_usage(c, "--log-limit needs --log");
-    } else if ((status = read_policy_word(c, &a.policy)) == 0 &&
-               (status = run_once(c, &t, &a, &v)) == 0) {
+    } else if ((status = read_policy_word(c, &a.policy)) == 0 && (status = run_once(c, &t, &a, &v)) == 0) {
         (a.json ? report_run_json : report_run)(c, &t, &a, &v);
         status = v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
     }

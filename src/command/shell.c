@@ -22,10 +22,8 @@ static bool says_utf8(void)
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = variable(names[i]);
-        if (*value) {
-            return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8") ||
-                   strstr(value, "utf-8");
-        }
+        if (*value)
+            return strstr(value, "UTF-8") || strstr(value, "utf8") || strstr(value, "UTF8") || strstr(value, "utf-8");
     }
     return true; /* nobody says anything: today that is UTF-8 */
 }
@@ -52,9 +50,7 @@ static void print_help(cli *c, const verbs *all)
 {
     all->head(c);
     out(c, "Usage: %s COMMAND [arguments] [options]\n\n", c->self);
-    for (size_t i = 0; i < all->count; i++) {
-        out(c, "  %-8s  %s\n", all->at[i]->name, all->at[i]->about);
-    }
+    for (size_t i = 0; i < all->count; i++) out(c, "  %-8s  %s\n", all->at[i]->name, all->at[i]->about);
     out(c, "\n%s'%s COMMAND --help' has options, exit status and examples.\n",
         strcmp(all->at[0]->name, "tour") == 0 ? "Begin with 'raddle tour'. " : "", c->self);
 }
@@ -62,17 +58,14 @@ static void print_help(cli *c, const verbs *all)
 static void print_version(cli *c)
 {
     bool program = strcmp(c->self, "raddle") != 0;
-    out(c, "%s%sraddle %s (%s, %s)\n", program ? c->self : "", program ? " with " : "",
-        rad_version(), rad_build_git_sha(), rad_build_compiler());
+    out(c, "%s%sraddle %s (%s, %s)\n", program ? c->self : "", program ? " with " : "", rad_version(),
+        rad_build_git_sha(), rad_build_compiler());
 }
 
 static const verb *find_verb(const verbs *all, const char *name)
 {
-    for (size_t i = 0; i < all->count; i++) {
-        if (strcmp(all->at[i]->name, name) == 0) {
-            return all->at[i];
-        }
-    }
+    for (size_t i = 0; i < all->count; i++)
+        if (strcmp(all->at[i]->name, name) == 0) return all->at[i];
     return NULL;
 }
 
@@ -80,9 +73,7 @@ static int unknown_verb(cli *c, const verbs *all, const char *word)
 {
     nearest n;
     nearest_begin(&n, word);
-    for (size_t i = 0; i < all->count; i++) {
-        nearest_try(&n, all->at[i]->name);
-    }
+    for (size_t i = 0; i < all->count; i++) nearest_try(&n, all->at[i]->name);
     const char *what = word[0] == '-' ? "option" : "command";
     return bad_usage(c, "unknown %s '%.80s'%s", what, word, nearest_hint(&n, ""));
 }
@@ -95,9 +86,8 @@ static int add_variable(cli *c, int *argc, char ***argv)
     static char text[8192], *given[TEST_WORDS_MAX + 1];
     const char *value = variable("RADDLE_OPTIONS");
     int count = 0;
-    if (strlen(value) >= sizeof text || *argc > TEST_WORDS_MAX) {
+    if (strlen(value) >= sizeof text || *argc > TEST_WORDS_MAX)
         return bad_usage(c, "RADDLE_OPTIONS is too long, or there are too many words");
-    }
     snprintf(text, sizeof text, "%s", value);
     for (char *at = text + strspn(text, " \t\n"); *at && count < TEST_WORDS_MAX - *argc;) {
         given[count++] = at;
@@ -129,9 +119,7 @@ int dispatch(cli *c, const verbs *all, int argc, char **argv)
         return EXIT_FINE;
     }
     const verb *v = find_verb(all, asks ? argv[2] : word);
-    if (v == NULL) {
-        return unknown_verb(c, all, asks ? argv[2] : word);
-    }
+    if (v == NULL) return unknown_verb(c, all, asks ? argv[2] : word);
     if (asks) {
         char help[] = "--help", *only[] = {help};
         return v->run(c, 1, only);
@@ -139,9 +127,7 @@ int dispatch(cli *c, const verbs *all, int argc, char **argv)
     c->verb = v->name;
     int count = argc - 2;
     char **given = argv + 2;
-    if (v == &VERB_TEST && add_variable(c, &count, &given) != 0) {
-        return EXIT_USAGE;
-    }
+    if (v == &VERB_TEST && add_variable(c, &count, &given) != 0) return EXIT_USAGE;
     int status = all->elsewhere ? all->elsewhere(c, v, &count, given) : GO_ON;
     return status == GO_ON ? v->run(c, count, given) : status;
 }

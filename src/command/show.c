@@ -18,10 +18,8 @@ typedef struct show_args {
 static const option SHOW_OPTIONS[] = {
     {"all", OPTION_FLAG, AT(all), NULL,
      "also draw steps outside the causal past of the failure, and each round of a loop", 0, 0, 0},
-    {"width", OPTION_COUNT, AT(width), "N", "columns (default: the terminal's, otherwise 100)", 40,
-     1000, 0},
-    {"case", OPTION_FLAG, AT(only_case), NULL,
-     "print its test case instead, as a file for 'raddle explore'", 0, 0, 0},
+    {"width", OPTION_COUNT, AT(width), "N", "columns (default: the terminal's, otherwise 100)", 40, 1000, 0},
+    {"case", OPTION_FLAG, AT(only_case), NULL, "print its test case instead, as a file for 'raddle explore'", 0, 0, 0},
     OPTION_JSON(show_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -35,11 +33,10 @@ static void json_frame(writer *j, const char *key, const rad_source_place *f)
     put_object(j, key);
     put_text(j, "function", f->function[0] ? f->function : NULL);
     put_text(j, "file", f->file[0] ? f->file : NULL);
-    if (f->line) {
+    if (f->line)
         put_count(j, "line", f->line);
-    } else {
+    else
         put_text(j, "line", NULL);
-    }
     put_text(j, "source", f->source[0] ? f->source : NULL);
     put_close(j, '}');
 }
@@ -47,22 +44,16 @@ static void json_frame(writer *j, const char *key, const rad_source_place *f)
 /* Where the fibers of a program are at its end. */
 static void json_places(writer *j, const rad_story *s)
 {
-    if (s->stack_count == 0) {
-        return;
-    }
+    if (s->stack_count == 0) return;
     put_array(j, "places");
     for (uint32_t i = 0; i < s->stack_count; i++) {
         const rad_source_stack *stack = &s->stacks[i];
         put_object(j, NULL);
         put_count(j, "actor", stack->actor);
         put_bool(j, "failed", stack->failed);
-        if (stack->full) {
-            put_bool(j, "stack_full", true);
-        }
+        if (stack->full) put_bool(j, "stack_full", true);
         put_array(j, "frames");
-        for (uint32_t k = 0; k < stack->frame_count; k++) {
-            json_frame(j, NULL, &stack->frames[k]);
-        }
+        for (uint32_t k = 0; k < stack->frame_count; k++) json_frame(j, NULL, &stack->frames[k]);
         put_close(j, ']');
         put_close(j, '}');
     }
@@ -71,11 +62,9 @@ static void json_places(writer *j, const rad_story *s)
 
 static void json_line(writer *j, const rad_line *line)
 {
-    static const char *const accesses[] = {
-        [RAD_LOCAL] = "local", [RAD_READ] = "read", [RAD_WRITE] = "write"};
-    static const char *const turns[] = {[RAD_SWITCH_NONE] = "none",
-                                        [RAD_SWITCH_FORCED] = "forced",
-                                        [RAD_SWITCH_PREEMPTIVE] = "preemptive"};
+    static const char *const accesses[] = {[RAD_LOCAL] = "local", [RAD_READ] = "read", [RAD_WRITE] = "write"};
+    static const char *const turns[] = {
+        [RAD_SWITCH_NONE] = "none", [RAD_SWITCH_FORCED] = "forced", [RAD_SWITCH_PREEMPTIVE] = "preemptive"};
     put_object(j, NULL);
     put_count(j, "step", line->step);
     put_count(j, "actor", line->actor);
@@ -83,11 +72,10 @@ static void json_line(writer *j, const rad_line *line)
     put_text(j, "site", line->site);
     put_text(j, "kind", line->kind);
     put_text(j, "access", accesses[line->access]);
-    if (line->has_value) {
+    if (line->has_value)
         put_count(j, "value", line->value);
-    } else {
+    else
         put_text(j, "value", NULL);
-    }
     put_text(j, "switch", turns[line->turn]);
     put_bool(j, "decisive", line->decisive);
     put_bool(j, "hidden", line->hidden);
@@ -100,9 +88,7 @@ static void json_line(writer *j, const rad_line *line)
 /* The last events in words, for machines that have words of their own. */
 static void json_events(writer *j, const rad_story *s)
 {
-    if (s->state == NULL) {
-        return;
-    }
+    if (s->state == NULL) return;
     put_array(j, "last_events");
     for (uint64_t i = first_event(s); i < s->line_count; i++) {
         char text[256];
@@ -115,16 +101,11 @@ static void json_events(writer *j, const rad_story *s)
 static void json_story(writer *j, const rad_story *s, bool all)
 {
     put_array(j, "actors");
-    for (uint32_t i = 0; i < s->actor_count; i++) {
-        put_text(j, NULL, s->actors[i]);
-    }
+    for (uint32_t i = 0; i < s->actor_count; i++) put_text(j, NULL, s->actors[i]);
     put_close(j, ']');
     put_array(j, "lines");
-    for (uint64_t i = 0; i < s->line_count; i++) {
-        if (all || !s->lines[i].hidden) {
-            json_line(j, &s->lines[i]);
-        }
-    }
+    for (uint64_t i = 0; i < s->line_count; i++)
+        if (all || !s->lines[i].hidden) json_line(j, &s->lines[i]);
     put_close(j, ']');
     put_array(j, "waits");
     for (uint32_t i = 0; i < s->wait_count; i++) {
@@ -147,9 +128,7 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     rad_error error = {.code = 0};
     rad_story *story = NULL;
     writer j;
-    if (rad_lab_story(a, &story, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (rad_lab_story(a, &story, &error) != 0) return complain_error(c, &error);
     put_begin(&j, c);
     put_text(&j, "verb", "show");
     put_text(&j, "file", path);
@@ -161,9 +140,7 @@ static int show_json(cli *c, const char *path, const rad_artifact *a, bool all)
     json_story(&j, story, all);
     json_places(&j, story);
     put_lines(&j, "blame", story->blame);
-    if (story->output) {
-        put_text(&j, "output", story->output);
-    }
+    if (story->output) put_text(&j, "output", story->output);
     put_end(&j);
     int status = story->as_recorded ? EXIT_FINE : EXIT_FOUND;
     rad_story_free(story);
@@ -174,9 +151,7 @@ static int show_case(cli *c, const rad_artifact *a)
 {
     rad_error error = {.code = 0};
     char *text = rad_target_json(rad_artifact_target(a), &error);
-    if (text == NULL) {
-        return complain_error(c, &error);
-    }
+    if (text == NULL) return complain_error(c, &error);
     out_text(c, text);
     rad_free(text);
     return EXIT_FINE;
@@ -186,8 +161,8 @@ static int show_text(cli *c, const char *path, const rad_artifact *a, const show
 {
     char text[256];
     rad_target_text(rad_artifact_target(a), text, sizeof text);
-    out(c, "%s%s%s: %s, policy %s, seed %llu\n\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF),
-        text, rad_artifact_policy(a), (unsigned long long)rad_artifact_seed(a));
+    out(c, "%s%s%s: %s, policy %s, seed %llu\n\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF), text,
+        rad_artifact_policy(a), (unsigned long long)rad_artifact_seed(a));
     return tell_story(c, a, args->width ? (uint32_t)args->width : c->width, args->all);
 }
 
@@ -209,9 +184,8 @@ static enum kind kind_of(const char *path)
     size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
     if (f) fclose(f);
     const char *at = head + strspn(head, " \t\r\n");
-    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++)
         if (strncmp(at, all[i].magic, strlen(all[i].magic)) == 0) return all[i].kind;
-    }
     return KIND_UNKNOWN;
 }
 
@@ -219,9 +193,8 @@ static enum kind kind_of(const char *path)
 static const char *file_in(const char *path, char room[4096])
 {
     static const char *const names[] = {"journal", "events.log"};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         if (join_path(room, 4096, path, names[i]) && access(room, R_OK) == 0) return room;
-    }
     return path;
 }
 
@@ -242,13 +215,12 @@ static int show_by_kind(cli *c, const char *path, const show_args *args)
     bool other = kind == KIND_LOAD || kind == KIND_JOURNAL;
     if (kind == KIND_SCHEDULE) return GO_ON;
     if (kind == KIND_UNKNOWN) return show_unknown(c, path);
-    if (args->only_case || args->width || args->all) {
+    if (args->only_case || args->width || args->all)
         return bad_usage(c, "'%.400s': --case, --width and --all need a schedule file", path);
-    }
     if (kind == KIND_DECISIONS) return show_log(c, path, args->json);
     if (other && c->show_other) return c->show_other(c, path, kind == KIND_JOURNAL, args->json);
-    complain(c, "'%.400s': from a %s; type: raddle show %s", path,
-             kind == KIND_LOAD ? "load test" : "workflow", shell_word(path));
+    complain(c, "'%.400s': from a %s; type: raddle show %s", path, kind == KIND_LOAD ? "load test" : "workflow",
+             shell_word(path));
     return EXIT_USAGE;
 }
 
@@ -259,23 +231,16 @@ static int show_run(cli *c, int argc, char **argv)
     rad_artifact *a = NULL;
     words w;
     int status = options_parse(c, &VERB_SHOW, argc, argv, &args, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     char room[4096], *inside = room;
-    if (w.count == 1 && file_in(w.at[0], room) == room) {
-        w.at = &inside;
-    }
-    if ((status = read_file_word(c, w.at, w.count, &path)) != 0 ||
-        (status = show_by_kind(c, path, &args)) != GO_ON ||
-        (status = read_artifact(c, path, false, &a)) != 0) {
+    if (w.count == 1 && file_in(w.at[0], room) == room) w.at = &inside;
+    if ((status = read_file_word(c, w.at, w.count, &path)) != 0 || (status = show_by_kind(c, path, &args)) != GO_ON ||
+        (status = read_artifact(c, path, false, &a)) != 0)
         return status;
-    }
-    if (args.only_case) {
+    if (args.only_case)
         status = show_case(c, a);
-    } else {
+    else
         status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
-    }
     rad_artifact_free(a);
     return status;
 }

@@ -13,9 +13,7 @@ static void json_decision(writer *j, const rad_log_decision *d)
     put_count(j, "chosen", d->chosen);
     if (d->set) {
         put_array(j, "actors");
-        for (uint32_t i = 0; i < d->count; i++) {
-            put_count(j, NULL, d->set[i].actor);
-        }
+        for (uint32_t i = 0; i < d->count; i++) put_count(j, NULL, d->set[i].actor);
         put_close(j, ']');
     }
     put_close(j, '}');
@@ -24,13 +22,11 @@ static void json_decision(writer *j, const rad_log_decision *d)
 static void tell_decision(cli *c, const rad_log_decision *d)
 {
     out(c, "%6llu ", (unsigned long long)d->sequence);
-    if (d->set == NULL) {
-        out(c, " value %u of 0 to %u", d->chosen, d->count - 1);
-    }
+    if (d->set == NULL) out(c, " value %u of 0 to %u", d->chosen, d->count - 1);
     for (uint32_t i = 0; d->set && i < d->count; i++) {
         bool chosen = i == d->chosen;
-        out(c, " %s%sactor %u%s%s", chosen ? style(c, STYLE_MARK) : "", chosen ? "[" : "",
-            d->set[i].actor, chosen ? "]" : "", chosen ? style(c, STYLE_OFF) : "");
+        out(c, " %s%sactor %u%s%s", chosen ? style(c, STYLE_MARK) : "", chosen ? "[" : "", d->set[i].actor,
+            chosen ? "]" : "", chosen ? style(c, STYLE_OFF) : "");
     }
     out_text(c, "\n");
 }
@@ -40,13 +36,11 @@ static int walk_log(cli *c, const rad_log *log, writer *j, rad_error *error)
     rad_log_walk *walk = NULL;
     rad_log_decision d;
     int got = rad_log_begin(&walk, log, error);
-    while (got >= 0 && !*c->stop && (got = rad_log_next(walk, &d, error)) == 1) {
-        if (j) {
+    while (got >= 0 && !*c->stop && (got = rad_log_next(walk, &d, error)) == 1)
+        if (j)
             json_decision(j, &d);
-        } else {
+        else
             tell_decision(c, &d);
-        }
-    }
     rad_log_end(walk);
     return got < 0 ? got : 0;
 }
@@ -59,9 +53,7 @@ int show_log(cli *c, const char *path, bool json)
     rad_log_facts f;
     char target[256];
     writer j;
-    if (rad_log_read(&log, path, &error) != 0) {
-        return refuse_file(c, path, &error);
-    }
+    if (rad_log_read(&log, path, &error) != 0) return refuse_file(c, path, &error);
     rad_log_look(log, &f);
     rad_target_text(f.target, target, sizeof target);
     if (json) {
@@ -76,9 +68,8 @@ int show_log(cli *c, const char *path, bool json)
         put_array(&j, "decisions");
     } else {
         out(c, "%s%s%s: decision log of %s, policy %s, seed %llu: %s, %s decision%s, %s step%s\n\n",
-            style(c, STYLE_BOLD), path, style(c, STYLE_OFF), target, f.policy,
-            (unsigned long long)f.seed, results[f.result], number(f.decisions), plural(f.decisions),
-            number(f.steps), plural(f.steps));
+            style(c, STYLE_BOLD), path, style(c, STYLE_OFF), target, f.policy, (unsigned long long)f.seed,
+            results[f.result], number(f.decisions), plural(f.decisions), number(f.steps), plural(f.steps));
     }
     int code = walk_log(c, log, json ? &j : NULL, &error);
     if (json) {

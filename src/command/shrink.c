@@ -12,10 +12,9 @@ typedef struct shrink_args {
 #define AT(field) offsetof(shrink_args, field)
 
 static const option SHRINK_OPTIONS[] = {
-    {"output", OPTION_TEXT, AT(output), "FILE", "file to write (default: NAME.min.raddle.json)", 0,
-     0, 0},
-    {"time", OPTION_SECONDS, AT(seconds), "S",
-     "stop after S seconds, and the certificate after S more (default: 120)", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "FILE", "file to write (default: NAME.min.raddle.json)", 0, 0, 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds, and the certificate after S more (default: 120)",
+     0, 0, 0},
     OPTION_JSON(shrink_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -30,8 +29,7 @@ static void report_shrink(cli *c, const char *path, const shrunk *s, const kept 
     shrunk_report(c, s);
     if (s->report.second) {
         report_label(c, "second");
-        out(c, "another bug was met on the way: %s\n",
-            rad_artifact_verdict(s->report.second)->identity);
+        out(c, "another bug was met on the way: %s\n", rad_artifact_verdict(s->report.second)->identity);
     }
     keep_report(c, "written", k);
     if (k->written) {
@@ -52,11 +50,10 @@ static void report_shrink_json(cli *c, const char *path, const shrunk *s, const 
     put_count(&j, "seed", rad_artifact_seed(s->artifact));
     keep_json(&j, k);
     shrunk_json(&j, s);
-    if (s->report.second) {
+    if (s->report.second)
         put_failure(&j, "second", rad_artifact_verdict(s->report.second));
-    } else {
+    else
         put_text(&j, "second", NULL);
-    }
     put_end(&j);
 }
 
@@ -67,9 +64,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
     rad_artifact *a = NULL;
     shrunk s;
     int status = read_artifact(c, path, false, &a);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     if (!rad_artifact_expects_failure(a)) {
         rad_artifact_free(a);
         complain(c, "'%.400s': records no failure, so there is nothing to shrink", path);
@@ -83,11 +78,10 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
     rad_artifact_free(a);
     if (status == 0) {
         keep_artifact(c, s.artifact, args->output ? args->output : target, &k);
-        if (args->json) {
+        if (args->json)
             report_shrink_json(c, path, &s, &k);
-        } else {
+        else
             report_shrink(c, path, &s, &k);
-        }
         status = !k.written ? EXIT_RUNTIME : *c->stop ? EXIT_INTERRUPTED : EXIT_FINE;
         keep_free(&k);
     }
@@ -101,9 +95,7 @@ static int shrink_run(cli *c, int argc, char **argv)
     const char *path;
     words w;
     int status = options_parse(c, &VERB_SHRINK, argc, argv, &a, &w);
-    if (status != GO_ON) {
-        return status;
-    }
+    if (status != GO_ON) return status;
     status = read_file_word(c, w.at, w.count, &path);
     return status ? status : shrink_file(c, path, &a);
 }

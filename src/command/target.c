@@ -24,18 +24,15 @@ static int unknown_machine(cli *c, const char *word)
     nearest n;
     nearest_begin(&n, word);
     const rad_machine *m;
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
-        nearest_try(&n, m->name);
-    }
-    if (strchr(word, '/')) {
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) nearest_try(&n, m->name);
+    if (strchr(word, '/'))
         complain(c, "unknown machine '%.200s'", word);
-    } else if (access(word, X_OK) == 0) {
+    else if (access(word, X_OK) == 0)
         complain(c, "unknown machine '%.200s'; to run the program, type ./%.200s", word, word);
-    } else if (strchr(word, '=')) {
+    else if (strchr(word, '='))
         complain(c, "missing machine before '%.200s'", word);
-    } else {
+    else
         complain(c, "unknown machine '%.200s'%s", word, nearest_hint(&n, ""));
-    }
     hint_at_list(c);
     return EXIT_USAGE;
 }
@@ -46,9 +43,7 @@ static const rad_machine *only_machine(void)
     const rad_machine *m, *only = NULL;
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) {
         if (rad_machine_is_added(m)) {
-            if (only) {
-                return NULL;
-            }
+            if (only) return NULL;
             only = m;
         }
     }
@@ -57,9 +52,8 @@ static const rad_machine *only_machine(void)
 
 bool target_is_file(const char *word)
 {
-    return rad_machine_find(word) == NULL &&
-           (ends_with(word, ".json") || ends_with(word, ".session") || ends_with(word, ".toml") ||
-            ends_with(word, ".flow") || rad_is_log(word));
+    return rad_machine_find(word) == NULL && (ends_with(word, ".json") || ends_with(word, ".session") ||
+                                              ends_with(word, ".toml") || ends_with(word, ".flow") || rad_is_log(word));
 }
 
 const char *target_file(char **words, uint32_t count)
@@ -70,47 +64,32 @@ const char *target_file(char **words, uint32_t count)
 static int read_case(cli *c, char *word, rad_target *t, rad_error *error)
 {
     const char *path;
-    if (!target_is_file(word)) {
-        return rad_target_init(t, word, error);
-    }
+    if (!target_is_file(word)) return rad_target_init(t, word, error);
     int status = read_file_word(c, &word, 1, &path);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     if (ends_with(path, ".flow")) return rad_target_flow(t, path, NULL, error);
     if (ends_with(path, ".toml")) return rad_target_scenario(t, path, error);
-    return ends_with(path, ".session") ? rad_target_protocol(t, path, NULL, error)
-                                       : rad_target_read(t, path, error);
+    return ends_with(path, ".session") ? rad_target_protocol(t, path, NULL, error) : rad_target_read(t, path, error);
 }
 
-int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps,
-                rad_target *t)
+int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps, rad_target *t)
 {
     rad_error error = {.code = 0};
     const rad_machine *only = count == 0 || strchr(words[0], '=') ? only_machine() : NULL;
-    if (count == 0 && only == NULL) {
+    if (count == 0 && only == NULL)
         return bad_usage(c, "missing MACHINE; usage: raddle %s MACHINE [NAME=VALUE ...]", c->verb);
-    }
-    if (only == NULL && rad_machine_find(words[0]) == NULL && !target_is_file(words[0])) {
+    if (only == NULL && rad_machine_find(words[0]) == NULL && !target_is_file(words[0]))
         return unknown_machine(c, words[0]);
-    }
     /* All parameters in one call, so that one given twice is noticed. */
     char all[1024] = "";
     size_t used = 0;
-    for (uint32_t i = only == NULL; i < count && used < sizeof all; i++) {
+    for (uint32_t i = only == NULL; i < count && used < sizeof all; i++)
         used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", words[i]);
-    }
-    if (used >= sizeof all) {
-        return bad_usage(c, "parameters too long");
-    }
+    if (used >= sizeof all) return bad_usage(c, "parameters too long");
     int code = only ? rad_target_init(t, only->name, &error) : read_case(c, words[0], t, &error);
-    if (code > 0) {
-        return code; /* said already */
-    }
+    if (code > 0) return code; /* said already */
     bool read = code == 0;
-    if (read && used > 0) {
-        code = rad_target_set(t, all, &error);
-    }
+    if (read && used > 0) code = rad_target_set(t, all, &error);
     if (code != 0) {
         const char *file = read || only ? NULL : target_file(words, count);
         int status = file ? refuse_file(c, file, &error) : complain_error(c, &error);
@@ -127,12 +106,8 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
 
 int read_file_word(cli *c, char **words, uint32_t count, const char **path)
 {
-    if (count == 0) {
-        return bad_usage(c, "missing FILE; usage: raddle %s FILE", c->verb);
-    }
-    if (count > 1) {
-        return bad_usage(c, "unexpected argument '%.200s': give one file", words[1]);
-    }
+    if (count == 0) return bad_usage(c, "missing FILE; usage: raddle %s FILE", c->verb);
+    if (count > 1) return bad_usage(c, "unexpected argument '%.200s': give one file", words[1]);
     const char *kind = rad__os_not_regular(words[0]);
     int file = kind ? -1 : open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (kind) {
@@ -165,10 +140,8 @@ int refuse_file(const cli *c, const char *path, const rad_error *error)
 {
     rad_lab_program program;
     int status = complain_error(c, error);
-    if (error->code == RAD_EINPUT && rad_lab_program_own() == NULL &&
-        rad_lab_program_of(path, &program)) {
+    if (error->code == RAD_EINPUT && rad_lab_program_own() == NULL && rad_lab_program_of(path, &program))
         name_program(c, path, &program);
-    }
     return status;
 }
 
@@ -188,8 +161,7 @@ void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
                  path, recorded->path, recorded->build_id, rad_lab_program_own()->build_id);
     }
     const rad_lab_program *own = rad_lab_program_own();
-    if (recorded && own && recorded->library[0] && own->library[0] &&
-        strcmp(recorded->library, own->library) != 0) {
+    if (recorded && own && recorded->library[0] && own->library[0] && strcmp(recorded->library, own->library) != 0) {
         complain(c,
                  "note: '%.400s' was recorded with another build of raddle's library for programs "
                  "(build id %s; this is %s)",
@@ -207,9 +179,7 @@ int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
                  path);
         return EXIT_USAGE;
     }
-    if (rad_artifact_read(a, path, edited_ok, &error) != 0) {
-        return refuse_file(c, path, &error);
-    }
+    if (rad_artifact_read(a, path, edited_ok, &error) != 0) return refuse_file(c, path, &error);
     note_build(c, path, rad_artifact_program(*a));
     return 0;
 }
@@ -232,12 +202,8 @@ int load_policy(cli *c, const char **name)
 {
     static char loaded[RAD_POLICY_TEXT_MAX]; /* one of them a command */
     rad_error error = {.code = 0};
-    if (*name == NULL || strchr(*name, '/') == NULL) {
-        return 0;
-    }
-    if (rad_policy_load(*name, loaded, &error) != 0) {
-        return complain_error(c, &error);
-    }
+    if (*name == NULL || strchr(*name, '/') == NULL) return 0;
+    if (rad_policy_load(*name, loaded, &error) != 0) return complain_error(c, &error);
     *name = loaded;
     return 0;
 }
@@ -247,16 +213,13 @@ int read_policy_word(cli *c, const char **word)
     nearest n;
     rad_named p;
     int status = load_policy(c, word);
-    if (status != 0) {
-        return status;
-    }
+    if (status != 0) return status;
     const char *name = *word;
     size_t size = strcspn(name, ":");
     nearest_begin(&n, name);
     for (uint32_t i = 0; rad_policy_at(i, &p); i++) {
-        if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0) {
+        if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0)
             return 0; /* the library reads what follows the colon */
-        }
         nearest_try(&n, p.name);
     }
     return bad_usage(c, "unknown policy '%.80s'%s 'raddle list' shows all", name,
@@ -266,8 +229,6 @@ int read_policy_word(cli *c, const char **word)
 int check_output(cli *c, const char *dir)
 {
     struct stat about;
-    if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) {
-        return 0;
-    }
+    if (dir == NULL || (stat(dir, &about) == 0 && S_ISDIR(about.st_mode))) return 0;
     return bad_usage(c, "--output: '%.200s' is not an existing directory", dir);
 }

@@ -20,31 +20,21 @@ typedef struct test_args {
 #define AT(field) offsetof(test_args, field)
 
 static const option TEST_OPTIONS[] = {
-    {"list", OPTION_FLAG, AT(list), NULL, "print the names of the tests, and explore none", 0, 0,
-     0},
-    {"threads", OPTION_FLAG, AT(threads), NULL,
-     "run each test on real threads instead, 100 times or --runs", 0, 0, 0},
+    {"list", OPTION_FLAG, AT(list), NULL, "print the names of the tests, and explore none", 0, 0, 0},
+    {"threads", OPTION_FLAG, AT(threads), NULL, "run each test on real threads instead, 100 times or --runs", 0, 0, 0},
     {"tap", OPTION_FLAG, AT(tap), NULL, "print TAP, for 'meson test' and 'prove'", 0, 0, 0},
-    {"junit", OPTION_TEXT, AT(junit), "FILE", "also write the results to FILE, as JUnit does", 0, 0,
-     0},
-    {"runs", OPTION_COUNT, AT(runs), "N", "stop a test after N runs (default: 2,000)", 1,
-     UINT64_C(1000000000000), 0},
-    {"steps", OPTION_COUNT, AT(steps), "N",
-     "stop a test after N steps (default: 5,000 a run, at least 100 million)", 1,
+    {"junit", OPTION_TEXT, AT(junit), "FILE", "also write the results to FILE, as JUnit does", 0, 0, 0},
+    {"runs", OPTION_COUNT, AT(runs), "N", "stop a test after N runs (default: 2,000)", 1, UINT64_C(1000000000000), 0},
+    {"steps", OPTION_COUNT, AT(steps), "N", "stop a test after N steps (default: 5,000 a run, at least 100 million)", 1,
      UINT64_C(1000000000000000), 0},
-    {"time", OPTION_SECONDS, AT(seconds), "S", "stop a test after S seconds (default: none)", 0, 0,
-     0},
+    {"time", OPTION_SECONDS, AT(seconds), "S", "stop a test after S seconds (default: none)", 0, 0, 0},
     OPTION_SEED(test_args),
-    {"jobs", OPTION_COUNT, AT(jobs), "N",
-     "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
-    {"strategy", OPTION_TEXT, AT(strategy), "S",
-     "search strategy (default: auto; see 'raddle list')", 0, 0, 0},
+    {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
+    {"strategy", OPTION_TEXT, AT(strategy), "S", "search strategy (default: auto; see 'raddle list')", 0, 0, 0},
     OPTION_MAX_STEPS(test_args),
     {"clock", OPTION_TEXT, AT(clock), "HOW",
-     "time passes when nothing can run (quiet) or at any time (free); default: quiet, then free", 0,
-     0, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)",
-     0, 0, 0},
+     "time passes when nothing can run (quiet) or at any time (free); default: quiet, then free", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(test_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -124,10 +114,8 @@ static int check_param(suite *s, const char *word)
 static int check_words(suite *s)
 {
     int status = 0;
-    for (uint32_t i = 0; status == 0 && i < s->pattern_count; i++)
-        status = check_pattern(s, s->patterns[i]);
-    for (uint32_t i = 0; s->k.text && status == 0 && i < s->param_count; i++)
-        status = check_param(s, s->params[i]);
+    for (uint32_t i = 0; status == 0 && i < s->pattern_count; i++) status = check_pattern(s, s->patterns[i]);
+    for (uint32_t i = 0; s->k.text && status == 0 && i < s->param_count; i++) status = check_param(s, s->params[i]);
     return status;
 }
 
@@ -137,12 +125,11 @@ static int sort_words(suite *s, words *w)
     if (w->count > WORDS_MAX) return bad_usage(s->c, "more than %d words", WORDS_MAX);
     s->patterns = patterns;
     s->params = params;
-    for (uint32_t i = 0; i < w->count; i++) {
+    for (uint32_t i = 0; i < w->count; i++)
         if (strchr(w->at[i], '='))
             params[s->param_count++] = w->at[i];
         else
             patterns[s->pattern_count++] = w->at[i];
-    }
     return 0;
 }
 
@@ -193,8 +180,7 @@ static int set_clock(suite *s, rad_target *t, rad_error *error)
 /* Of the run that is drawn. */
 static const rad_verdict *told(const bug *b)
 {
-    return b->is_shrunk && b->small.artifact ? rad_artifact_verdict(b->small.artifact)
-                                             : &b->verdict;
+    return b->is_shrunk && b->small.artifact ? rad_artifact_verdict(b->small.artifact) : &b->verdict;
 }
 
 static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hunt *h)
@@ -204,13 +190,12 @@ static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hun
         const rad_verdict *v = told(&h->bugs[0]);
         o->result = TEST_FAILED;
         o->kind = v->kind;
-        rad__readable_text(o->message, sizeof o->message, "%s at step %s: %s", v->kind,
-                           number(v->failure_step), report_message(v));
+        rad__readable_text(o->message, sizeof o->message, "%s at step %s: %s", v->kind, number(v->failure_step),
+                           report_message(v));
     } else if (rad_exploration_all_cut(e)) {
         o->result = TEST_FAILED;
         o->kind = "cut";
-        snprintf(o->message, sizeof o->message,
-                 "no run came to its end within the limit of steps: nothing is known");
+        snprintf(o->message, sizeof o->message, "no run came to its end within the limit of steps: nothing is known");
     } else if (goals_bad(&s->k, o->name, e, text, sizeof text) > 0) {
         o->result = TEST_FAILED;
         o->kind = "sometimes";
@@ -221,15 +206,13 @@ static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hun
         size_t used = strlen(o->message);
         if (e->cut)
             snprintf(o->message + used, sizeof o->message - used,
-                     "; %s of them cut at the limit of steps: neither passed nor failed",
-                     number(e->cut));
+                     "; %s of them cut at the limit of steps: neither passed nor failed", number(e->cut));
     }
 }
 
 /* Explores it, with what is printed meanwhile kept for the report. Returns 0, or the code of an error that ends the
  * whole; what is wrong with the test itself is its outcome. */
-static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h, rad_exploration *e,
-                        rad_error *error)
+static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h, rad_exploration *e, rad_error *error)
 {
     const test_args *a = s->args;
     rad_explore_options options = {
@@ -256,8 +239,7 @@ static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h,
     progress_clear(s->c);
     if (code == 0) {
         hunt_explain(h, e, !a->no_shrink);
-        if (h->bug_count == 0 && goals_bad(&s->k, o->name, e, NULL, 0) > 1)
-            goals_report(s->c, &s->k, o->name, e);
+        if (h->bug_count == 0 && goals_bad(&s->k, o->name, e, NULL, 0) > 1) goals_report(s->c, &s->k, o->name, e);
     }
     s->c->capture = NULL;
     s->c->width = width;
@@ -313,8 +295,7 @@ static int run_test(suite *s, uint32_t index, const char *name)
     if (code == 0) code = set_clock(s, &t, &error);
     if (code == 0) {
         if (s->args->max_steps) t.c.max_steps = s->args->max_steps;
-        snprintf(file, sizeof file, "%s%s%s", t.machine->name, s->k.text ? "-" : "",
-                 s->k.text ? name : "");
+        snprintf(file, sizeof file, "%s%s%s", t.machine->name, s->k.text ? "-" : "", s->k.text ? name : "");
         hunt_name(&h, NULL, file);
         s->limits = rad_target_limits(&t);
         code = explore_test(s, &t, &o, &h, &e, &error);
@@ -361,9 +342,8 @@ static void judge_goals(suite *s)
         const catalog_goal *g = &s->k.goals[i];
         char text[400];
         if (g->held || g->told) continue;
-        rad__readable_text(text, sizeof text, "%s: %s (%s:%u)",
-                           g->come_to ? "true in no test" : "no test came to", g->what, g->file,
-                           g->line);
+        rad__readable_text(text, sizeof text, "%s: %s (%s:%u)", g->come_to ? "true in no test" : "no test came to",
+                           g->what, g->file, g->line);
         if (missed++ == 0)
             snprintf(o.message, sizeof o.message, "%s", text);
         else
@@ -373,8 +353,7 @@ static void judge_goals(suite *s)
     if (s->stopped)
         snprintf(o.message, sizeof o.message, "not judged: a test failed before its budget was up");
     else if (missed == 0)
-        snprintf(o.message, sizeof o.message,
-                 "each rad_sometimes outside of tests was true in one");
+        snprintf(o.message, sizeof o.message, "each rad_sometimes outside of tests was true in one");
     report_test(&s->report, &s->k, &o);
     rad__bytes_free(&o.details);
 }
@@ -460,8 +439,7 @@ static int test_run(cli *c, int argc, char **argv)
                              .seed = a.seed,
                              .junit = a.junit};
     if ((status = catalog_read(c, &s.k)) != 0) return status;
-    if (a.threads && s.k.text == NULL)
-        return bad_usage(c, "--threads needs a program with tests (raddle/test.h)");
+    if (a.threads && s.k.text == NULL) return bad_usage(c, "--threads needs a program with tests (raddle/test.h)");
     if ((status = check_words(&s)) == 0) status = a.list ? list_tests(&s) : run_suite(&s);
     catalog_free(&s.k);
     return status;

@@ -14,37 +14,28 @@
 
 /* ---- Goals ---------------------------------------------------------------------------------------- */
 
-enum goal_state {
-    GOAL_ELSEWHERE = 0,
-    GOAL_HELD,
-    GOAL_OF_OTHERS,
-    GOAL_NEVER_TRUE,
-    GOAL_NOT_COME_TO
-};
+enum goal_state { GOAL_ELSEWHERE = 0, GOAL_HELD, GOAL_OF_OTHERS, GOAL_NEVER_TRUE, GOAL_NOT_COME_TO };
 
 /* Of a test that was explored. ELSEWHERE: no run came there, and it is not in the body of the test. OF_OTHERS: it was
  * never true, but it is in another file than the test, in code that other tests use, too. */
-enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test,
-                             const rad_exploration *e) RAD_COMMAND(goal_of_test);
+enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test, const rad_exploration *e)
+    RAD_COMMAND(goal_of_test);
 bool goal_is_bad(enum goal_state s) RAD_COMMAND(goal_is_bad);
 
 /* "never true in 2,000 runs: WHAT (file.c:12)" */
-void goal_text(const catalog *k, uint32_t goal, enum goal_state s, uint64_t runs, char *text,
-               size_t size) RAD_COMMAND(goal_text);
+void goal_text(const catalog *k, uint32_t goal, enum goal_state s, uint64_t runs, char *text, size_t size)
+    RAD_COMMAND(goal_text);
 
 /* What a second search of the same test met, the first one has met. */
-void goals_join(const catalog *k, rad_exploration *into, const rad_exploration *from)
-    RAD_COMMAND(goals_join);
+void goals_join(const catalog *k, rad_exploration *into, const rad_exploration *from) RAD_COMMAND(goals_join);
 
 /* How many are bad; `text`, which may be NULL, is the first of them. */
-uint32_t goals_bad(const catalog *k, const char *test, const rad_exploration *e, char *text,
-                   size_t size) RAD_COMMAND(goals_bad);
+uint32_t goals_bad(const catalog *k, const char *test, const rad_exploration *e, char *text, size_t size)
+    RAD_COMMAND(goals_bad);
 
 /* A line for each that a run came to, or that is bad; the same as an array "sometimes". */
-void goals_report(cli *c, const catalog *k, const char *test, const rad_exploration *e)
-    RAD_COMMAND(goals_report);
-void goals_json(writer *j, const catalog *k, const char *test, const rad_exploration *e)
-    RAD_COMMAND(goals_json);
+void goals_report(cli *c, const catalog *k, const char *test, const rad_exploration *e) RAD_COMMAND(goals_report);
+void goals_json(writer *j, const catalog *k, const char *test, const rad_exploration *e) RAD_COMMAND(goals_json);
 
 /* ---- Outcomes ------------------------------------------------------------------------------------- */
 
@@ -91,8 +82,7 @@ typedef struct test_report {
 } test_report;
 
 void report_begin(test_report *r, uint32_t planned) RAD_COMMAND(test_report_begin);
-void report_test(test_report *r, const catalog *k, const test_outcome *o)
-    RAD_COMMAND(test_report_test);
+void report_test(test_report *r, const catalog *k, const test_outcome *o) RAD_COMMAND(test_report_test);
 
 /* Returns 0 or an exit status: JUnit's file could not be written. */
 int report_end(test_report *r, const char *limits, bool interrupted) RAD_COMMAND(test_report_end);

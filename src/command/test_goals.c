@@ -9,8 +9,7 @@
 static bool is_in_test(const catalog_goal *g, const char *test)
 {
     static const char begin[] = "rad_test_of_";
-    return strncmp(g->function, begin, sizeof begin - 1) == 0 &&
-           strcmp(g->function + sizeof begin - 1, test) == 0;
+    return strncmp(g->function, begin, sizeof begin - 1) == 0 && strcmp(g->function + sizeof begin - 1, test) == 0;
 }
 
 static bool is_in_file(const catalog *k, const catalog_goal *g, const char *test)
@@ -20,14 +19,12 @@ static bool is_in_file(const catalog *k, const catalog_goal *g, const char *test
     return false;
 }
 
-enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test,
-                             const rad_exploration *e)
+enum goal_state goal_of_test(const catalog *k, uint32_t goal, const char *test, const rad_exploration *e)
 {
     uint32_t site = goal_site(goal);
     if (site + 1 >= sizeof e->site_reached) return GOAL_ELSEWHERE;
     if (e->site_reached[site + 1]) return GOAL_HELD;
-    if (e->site_reached[site])
-        return is_in_file(k, &k->goals[goal], test) ? GOAL_NEVER_TRUE : GOAL_OF_OTHERS;
+    if (e->site_reached[site]) return is_in_file(k, &k->goals[goal], test) ? GOAL_NEVER_TRUE : GOAL_OF_OTHERS;
     return is_in_test(&k->goals[goal], test) ? GOAL_NOT_COME_TO : GOAL_ELSEWHERE;
 }
 
@@ -36,13 +33,12 @@ bool goal_is_bad(enum goal_state s)
     return s == GOAL_NEVER_TRUE || s == GOAL_NOT_COME_TO;
 }
 
-void goal_text(const catalog *k, uint32_t goal, enum goal_state s, uint64_t runs, char *text,
-               size_t size)
+void goal_text(const catalog *k, uint32_t goal, enum goal_state s, uint64_t runs, char *text, size_t size)
 {
     const catalog_goal *g = &k->goals[goal];
     const char *slash = strrchr(g->file, '/');
-    rad__readable_text(text, size, "sometimes, but never in %s run%s: %s (%s:%u, %s)", number(runs),
-                       plural(runs), g->what, slash ? slash + 1 : g->file, g->line,
+    rad__readable_text(text, size, "sometimes, but never in %s run%s: %s (%s:%u, %s)", number(runs), plural(runs),
+                       g->what, slash ? slash + 1 : g->file, g->line,
                        s == GOAL_NOT_COME_TO ? "no run came there" : "not true there");
 }
 
@@ -53,8 +49,7 @@ void goals_join(const catalog *k, rad_exploration *into, const rad_exploration *
         into->site_reached[i] |= from->site_reached[i];
 }
 
-uint32_t goals_bad(const catalog *k, const char *test, const rad_exploration *e, char *text,
-                   size_t size)
+uint32_t goals_bad(const catalog *k, const char *test, const rad_exploration *e, char *text, size_t size)
 {
     uint32_t bad = 0;
     for (uint32_t i = 0; i < k->goal_count; i++) {

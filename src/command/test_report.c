@@ -33,16 +33,15 @@ static void tell_lines(const test_report *r, const test_outcome *o)
 {
     cli *c = r->c;
     bool good = o->result == TEST_PASSED;
-    out(c, "%s%s%s  %s%s%s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), good ? "pass" : "FAIL",
-        style(c, STYLE_OFF), style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF), o->message);
+    out(c, "%s%s%s  %s%s%s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), good ? "pass" : "FAIL", style(c, STYLE_OFF),
+        style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF), o->message);
     put_behind(c, "      ", &o->details);
     out_flush(c);
 }
 
 static void tell_tap(const test_report *r, const test_outcome *o)
 {
-    out(r->c, "%s %u - %s\n# %s\n", o->result == TEST_PASSED ? "ok" : "not ok", r->told, o->name,
-        o->message);
+    out(r->c, "%s %u - %s\n# %s\n", o->result == TEST_PASSED ? "ok" : "not ok", r->told, o->name, o->message);
     put_behind(r->c, "# ", &o->details);
     out_flush(r->c);
 }
@@ -144,8 +143,8 @@ static int write_junit(test_report *r)
     rad_error error = {.code = 0};
     rad_bytes whole = {.data = NULL};
     char counts[120];
-    snprintf(counts, sizeof counts, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\"",
-             r->planned, r->failed - r->unfit, r->unfit, r->planned - r->told);
+    snprintf(counts, sizeof counts, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\"", r->planned,
+             r->failed - r->unfit, r->unfit, r->planned - r->told);
     put_plain(&whole, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     put_attribute(&whole, "name", r->program);
     put_plain(&whole, counts);

@@ -50,11 +50,8 @@ int test_on_threads(cli *c, const thread_request *r, test_outcome *o)
     int pid = 0, file = -1;
     uint32_t count = 0, used = 1;
     snprintf(numbers[0], sizeof numbers[0], "--seed=%llu", (unsigned long long)r->seed);
-    if (r->runs)
-        snprintf(numbers[used++], sizeof numbers[0], "--runs=%llu", (unsigned long long)r->runs);
-    if (r->seconds > 0)
-        snprintf(numbers[used++], sizeof numbers[0], "--time=%.0f",
-                 r->seconds < 1 ? 1 : r->seconds);
+    if (r->runs) snprintf(numbers[used++], sizeof numbers[0], "--runs=%llu", (unsigned long long)r->runs);
+    if (r->seconds > 0) snprintf(numbers[used++], sizeof numbers[0], "--time=%.0f", r->seconds < 1 ? 1 : r->seconds);
     words[count++] = (char *)(uintptr_t)r->program; /* never written to. tidy: address ok */
     for (uint32_t i = 0; i <= used; i++) words[count++] = own[i];
     words[count++] = (char *)(uintptr_t)r->test; /* tidy: address ok */

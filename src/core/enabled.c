@@ -66,8 +66,7 @@ void rad_enable(rad_kernel *k, uint32_t action)
 {
     if (action >= k->action_count) return;
     rad_action_entry *a = &k->actions[action];
-    if (RAD_UNLIKELY(k->fair.actors_aside) && a->actor < k->actor_count &&
-        k->actors[a->actor].aside) {
+    if (RAD_UNLIKELY(k->fair.actors_aside) && a->actor < k->actor_count && k->actors[a->actor].aside) {
         enable_aside(k, action);
         return;
     }

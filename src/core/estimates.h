@@ -30,8 +30,7 @@ enum { RAD_ESTIMATES_MAX = 1 << 16 }; /* pairs; more are left out */
 
 RAD_INTERNAL void rad__estimates_add(rad_estimates *e, const rad_estimate *one);
 RAD_INTERNAL void rad__estimates_fold(rad_estimates *into, const rad_estimates *from);
-RAD_INTERNAL const rad_estimate *rad__estimates_find(const rad_estimates *e, uint64_t actor,
-                                                     uint64_t object);
+RAD_INTERNAL const rad_estimate *rad__estimates_find(const rad_estimates *e, uint64_t actor, uint64_t object);
 RAD_INTERNAL void rad__estimates_clear(rad_estimates *e);
 RAD_INTERNAL void rad__estimates_free(rad_estimates *e);
 

@@ -63,8 +63,7 @@ static bool fair_reserve(rad_fair *f, uint32_t slots, uint32_t parties)
     if (words < had) words = had;
     if ((uint64_t)sets * words > UINT32_MAX) return false;
     uint32_t old_slots = f->slot_capacity;
-    if (!RAD_GROW(&f->slot, &f->slot_capacity, parties) ||
-        !RAD_GROW(&f->owner, &f->owner_capacity, slots) ||
+    if (!RAD_GROW(&f->slot, &f->slot_capacity, parties) || !RAD_GROW(&f->owner, &f->owner_capacity, slots) ||
         !RAD_GROW(&f->sets, &f->set_capacity, sets * words))
         return false;
     memset(f->slot + old_slots, 0, (f->slot_capacity - old_slots) * sizeof *f->slot);
@@ -158,8 +157,7 @@ static void round_touched(rad_kernel *k)
     for (uint32_t i = 0; i < k->touched_count; i++) {
         uint32_t object = k->touched[i].object;
         if (object >= k->object_count || object == f->object) continue;
-        if (f->object == RAD_NONE ||
-            strcmp(k->objects[object].role, k->objects[f->object].role) < 0)
+        if (f->object == RAD_NONE || strcmp(k->objects[object].role, k->objects[f->object].role) < 0)
             f->object = object;
     }
 }
@@ -223,14 +221,13 @@ static void round_report(rad_kernel *k)
         if (!(common(f, DID)[(i + 1) / 64] >> (i + 1) % 64 & 1)) continue;
         const char *place = round_place(k, i);
         rad__actor_name(k, i, name);
-        snprintf(who + used, sizeof who - used, "%s%s%s%s", used ? "; " : "", name,
-                 place ? " at " : "", place ? place : "");
+        snprintf(who + used, sizeof who - used, "%s%s%s%s", used ? "; " : "", name, place ? " at " : "",
+                 place ? place : "");
     }
-    rad_fail(
-        k, RAD_ORACLE_LIVELOCK, f->object,
-        "steps %llu to %llu can repeat for ever: they end in the state in which they began, and "
-        "everybody who can go on does (%s)",
-        (unsigned long long)f->mark_step + 1, (unsigned long long)k->step, who);
+    rad_fail(k, RAD_ORACLE_LIVELOCK, f->object,
+             "steps %llu to %llu can repeat for ever: they end in the state in which they began, and "
+             "everybody who can go on does (%s)",
+             (unsigned long long)f->mark_step + 1, (unsigned long long)k->step, who);
 }
 
 /* A state may be a lot to look at. So the whole of it counts from the second round on: until then most are dismissed
@@ -325,8 +322,7 @@ static void looks_state(const rad_looks *l, uint32_t count, rad_state_hash *h)
 {
     uint32_t known = count < RAD_SPIN_PERIOD ? count : RAD_SPIN_PERIOD;
     if (count == 0 || l->repeats == 0) return;
-    for (uint32_t p = 1; p <= known; p++)
-        rad_state_add(h, &l->last[(count - p) % RAD_SPIN_PERIOD], sizeof l->last[0]);
+    for (uint32_t p = 1; p <= known; p++) rad_state_add(h, &l->last[(count - p) % RAD_SPIN_PERIOD], sizeof l->last[0]);
     for (uint64_t rest = l->repeats; rest != 0; rest &= rest - 1) {
         uint32_t p = (uint32_t)__builtin_ctzll(rest);
         uint8_t pair[] = {(uint8_t)p, l->same[p]};
@@ -340,8 +336,7 @@ static void window_state(const rad_fair *f, uint32_t slot, const uint64_t *ended
 {
     uint64_t left = 0;
     for (uint32_t w = 0; w < f->words; w++)
-        left |=
-            own(f, slot, BEHIND)[w] | own(f, slot, LOOKS)[w] | ~(own(f, slot, RAN)[w] | ended[w]);
+        left |= own(f, slot, BEHIND)[w] | own(f, slot, LOOKS)[w] | ~(own(f, slot, RAN)[w] | ended[w]);
     if (left == 0) return; /* everybody ran: it is as if it had not begun */
     rad_state_add(h, &f->owner[slot].party, sizeof f->owner[slot].party);
     for (uint32_t w = 0; w < f->words; w++) {

@@ -48,8 +48,8 @@ typedef bool rad_round_state(void *self, bool whole, rad_digest *digest);
 typedef struct rad_fair {
     bool active;             /* somebody has yielded in this run */
     bool marked, mark_whole; /* there is a mark (below), of the whole state */
-    bool varies;    /* since the mark, somebody could have done something else than it did */
-    uint32_t slots; /* actors that have yielded or spun */
+    bool varies;             /* since the mark, somebody could have done something else than it did */
+    uint32_t slots;          /* actors that have yielded or spun */
     struct {
         uint32_t party;
         uint64_t opened; /* the step in which its window began */
@@ -59,20 +59,17 @@ typedef struct rad_fair {
     uint32_t slot_capacity;
     uint64_t *sets; /* a few for all (fair.c), then five for each slot */
     uint32_t set_capacity;
-    uint32_t words; /* of a set */
-    uint64_t
-        calm; /* bit p: since anything was enabled or disabled, or somebody yielded, party p ran */
+    uint32_t words;  /* of a set */
+    uint64_t calm;   /* bit p: since anything was enabled or disabled, or somebody yielded, party p ran */
     bool calm_wrote; /* … and one of these steps was no look */
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
     bool worldly;   /* there was one in this run */
-    uint64_t
-        held; /* steps of this run after which somebody was aside; machines may count their own, too */
+    uint64_t held;  /* steps of this run after which somebody was aside; machines may count their own, too */
     /* The search for a state that comes back. */
     rad_digest mark, mark_part;
     uint64_t mark_step, yields, next_mark;
-    uint32_t
-        object; /* touched since the mark: of those the one whose role comes first in the alphabet */
+    uint32_t object; /* touched since the mark: of those the one whose role comes first in the alphabet */
 } rad_fair;
 
 RAD_INTERNAL void rad__fair_reset(rad_fair *f);
@@ -80,8 +77,7 @@ RAD_INTERNAL void rad__fair_free(rad_fair *f);
 
 /* After a step of `action`, once the enabled set has settled: the sets, and who is aside now. `yields`: it gave way,
  * or spins; `looks`: it did nothing but look; `chose`: it made choices. Fails the run when this is a livelock. */
-RAD_INTERNAL void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool looks,
-                                    bool chose);
+RAD_INTERNAL void rad__fair_stepped(rad_kernel *k, uint32_t action, bool yields, bool looks, bool chose);
 
 /* What the schedules to come depend on besides the machine's state. */
 RAD_INTERNAL void rad__fair_state(const rad_kernel *k, rad_state_hash *h);

@@ -42,18 +42,15 @@ rad_digest rad__beacon_digest(const rad_beacon *b)
 static void kernel_event_room(rad_kernel *k)
 {
     if (k->trace.whole && rad__trace_grow(&k->trace)) return;
-    if (k->trace.failed)
-        rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");
+    if (k->trace.failed) rad__kernel_error(k, RAD_ENOMEM, "out of memory while keeping the whole trace");
     kernel_fold(k);
 }
 
 /* An event is made as four words, the first of which is event_head: if it were made of its fields, the compiler would
  * gather them in memory and load what it has just stored in larger pieces, which a processor has to wait for. */
-static inline uint64_t event_head(const rad_kernel *k, enum rad_event_what what, uint32_t kind,
-                                  uint32_t access)
+static inline uint64_t event_head(const rad_kernel *k, enum rad_event_what what, uint32_t kind, uint32_t access)
 {
-    return (uint32_t)k->step | (uint64_t)(kind & 0xffff) << 32 | (uint64_t)what << 48 |
-           (uint64_t)access << 56;
+    return (uint32_t)k->step | (uint64_t)(kind & 0xffff) << 32 | (uint64_t)what << 48 | (uint64_t)access << 56;
 }
 
 static inline uint64_t event_pair(uint32_t low, uint32_t high)
@@ -61,8 +58,7 @@ static inline uint64_t event_pair(uint32_t low, uint32_t high)
     return low | (uint64_t)high << 32;
 }
 
-RAD_INLINE void kernel_event(rad_kernel *k, uint64_t head, uint64_t actor_object,
-                             uint64_t site_count, uint64_t value)
+RAD_INLINE void kernel_event(rad_kernel *k, uint64_t head, uint64_t actor_object, uint64_t site_count, uint64_t value)
 {
     rad_trace *t = &k->trace;
     if (RAD_UNLIKELY(t->count == t->limit)) kernel_event_room(k);
@@ -135,8 +131,7 @@ RAD_INLINE uint32_t kernel_choose(rad_kernel *k, const rad_decision *d)
 uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_t count)
 {
     if (count <= 1 || k->ended) return 0;
-    if (kind == RAD_PICK_ACTION || kind >= RAD_PICK_KINDS)
-        kind = RAD_PICK_VALUE; /* for people only */
+    if (kind == RAD_PICK_ACTION || kind >= RAD_PICK_KINDS) kind = RAD_PICK_VALUE; /* for people only */
     rad_decision d = {.kind = kind, .site = site, .count = count, .baseline = RAD_NONE};
     uint32_t chosen = kernel_choose(k, &d);
     k->chose = true;
@@ -144,15 +139,15 @@ uint32_t rad_pick(rad_kernel *k, enum rad_pick_kind kind, uint32_t site, uint32_
         rad_observer *o = k->options.observers[i];
         if (o->picked) o->picked(o, k, &d, chosen);
     }
-    kernel_event(k, event_head(k, RAD_EVENT_PICK, kind, 0),
-                 event_pair(rad_current_actor(k), RAD_NONE), event_pair(site, count), chosen);
+    kernel_event(k, event_head(k, RAD_EVENT_PICK, kind, 0), event_pair(rad_current_actor(k), RAD_NONE),
+                 event_pair(site, count), chosen);
     return chosen;
 }
 
 void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value)
 {
-    kernel_event(k, event_head(k, RAD_EVENT_NOTE, kind, 0),
-                 event_pair(rad_current_actor(k), object), event_pair(RAD_NONE, 0), value);
+    kernel_event(k, event_head(k, RAD_EVENT_NOTE, kind, 0), event_pair(rad_current_actor(k), object),
+                 event_pair(RAD_NONE, 0), value);
 }
 
 /* The current actor's action, if the baseline goes on with it. Nearly always that is the action that ran: a branch says
@@ -201,8 +196,7 @@ static inline uint32_t kernel_next(rad_kernel *k)
         .count = count,
         .baseline = continuation != RAD_NONE ? continuation : kernel_oldest(k),
         /* With several actions of the actor enabled an index does not tell who would run. */
-        .preemptible =
-            continuation != RAD_NONE && k->actors[k->actions[continuation].actor].enabled == 1,
+        .preemptible = continuation != RAD_NONE && k->actors[k->actions[continuation].actor].enabled == 1,
     };
     uint32_t index = kernel_choose(k, &d);
     return k->ended ? RAD_NONE : rad__action_at(k, &d, index);
@@ -254,8 +248,7 @@ void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
  * it touched something, wrote to nothing, chose nothing, changed no actions, and said what it saw. Steps that touch
  * nothing do not count, those with an effect let the looks be forgotten. So do those that yield: such a loop needs
  * nobody who recognises it. */
-__attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t action,
-                                                       uint32_t site)
+__attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t action, uint32_t site)
 {
     uint32_t actor = k->actions[action].actor;
     bool effect = k->stirred || k->chose || k->gives_way, reads = k->looked;
@@ -264,11 +257,10 @@ __attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t a
         reads |= k->touched[i].access == RAD_READ;
     }
     if (!effect && !reads) return;
-    if (effect || !k->valued) {
+    if (effect || !k->valued)
         k->actors[actor].looks = 0;
-    } else {
+    else
         spin_look(k, actor, kernel_look(k, action, site), false);
-    }
 }
 
 /* Who ran before and who runs now is what chance decides here: no branch may depend on it. */
@@ -347,8 +339,8 @@ static void kernel_limit(rad_kernel *k)
         return;
     }
     bool round = k->options.limit == RAD_LIMIT_ROUND;
-    rad_fail(k, round ? RAD_ORACLE_LIVELOCK : RAD_ORACLE_STEP_LIMIT, RAD_NONE,
-             "not finished after %llu steps", (unsigned long long)k->options.max_steps);
+    rad_fail(k, round ? RAD_ORACLE_LIVELOCK : RAD_ORACLE_STEP_LIMIT, RAD_NONE, "not finished after %llu steps",
+             (unsigned long long)k->options.max_steps);
 }
 
 /* Between two steps: the actor of the last one yields, if it made all of the last RAD_TURN ones and has not done so by

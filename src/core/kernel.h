@@ -44,8 +44,7 @@ typedef struct rad_failure {
     uint32_t oracle;
     uint64_t step;
     char message[400];
-    char identity
-        [RAD_IDENTITY_MAX]; /* oracle, role of the object, site: the same bug in another run or case */
+    char identity[RAD_IDENTITY_MAX]; /* oracle, role of the object, site: the same bug in another run or case */
 } rad_failure;
 
 /* A failure that did not end the run, and how far the run was after its step: a run that is ended there is the same up
@@ -85,7 +84,7 @@ typedef struct rad_beacon {
     volatile uint64_t events; /* in these */
     volatile uint64_t folded; /* so many of them are part of the digest below; at most `events` */
     volatile uint64_t digest_low, digest_high;
-    volatile uint64_t function; /* of a user's policy, while it runs: enum rad_policy_function */
+    volatile uint64_t function;           /* of a user's policy, while it runs: enum rad_policy_function */
     char policy[RAD_POLICY_NAME_MAX + 1]; /* its name */
     rad_event ring[RAD_TRACE_KEEP];
 } rad_beacon;
@@ -107,8 +106,8 @@ typedef struct rad_run_options {
     enum rad_limit limit;
     /* Which races end the run: NULL: all; otherwise those of this identity ("": none). */
     const char *ends_at;
-    const char *const *
-        suppressed; /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
+    const char *const
+        *suppressed;     /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
     bool may_prune;      /* a user's policy may leave the rest of the run out */
     bool fair;           /* who yields or spins lets others go first: fair.h */
     bool whole_trace;    /* keep every event, not only the last ones */
@@ -220,7 +219,7 @@ struct rad_kernel {
     uint32_t report_count, reports_settled; /* settled: the step of the report is over */
     rad_error error;
 
-    uint64_t suppressed; /* races that did not count, over all runs of this kernel */
+    uint64_t suppressed;                   /* races that did not count, over all runs of this kernel */
     uint64_t evaluations[RAD_ORACLES_MAX]; /* over all runs of this kernel */
     uint8_t reached[RAD_SITES_MAX];        /* sites stepped, over all runs */
 };
@@ -250,8 +249,7 @@ static inline uint32_t rad__either(bool which, uint32_t a, uint32_t b)
 }
 
 /* Index <-> action for a decision of kind RAD_PICK_ACTION. */
-RAD_INTERNAL uint32_t rad__action_at_wide(const rad_kernel *k, const rad_decision *d,
-                                          uint32_t index);
+RAD_INTERNAL uint32_t rad__action_at_wide(const rad_kernel *k, const rad_decision *d, uint32_t index);
 static inline uint32_t rad__action_at(const rad_kernel *k, const rad_decision *d, uint32_t index)
 {
     if (RAD_UNLIKELY(k->enabled.word_count != 1)) return rad__action_at_wide(k, d, index);
@@ -274,8 +272,7 @@ RAD_INTERNAL void rad__actor_name(const rad_kernel *k, uint32_t actor, char name
 /* Gives an object a name of its own, which has to outlive the run; identities keep to its role. */
 RAD_INTERNAL void rad__object_called(rad_kernel *k, uint32_t object, const char *name);
 RAD_INTERNAL void rad__object_name(const rad_kernel *k, uint32_t object, char name[RAD_NAME_MAX]);
-RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action,
-                                   char name[2 * RAD_NAME_MAX]);
+RAD_INTERNAL void rad__action_name(const rad_kernel *k, uint32_t action, char name[2 * RAD_NAME_MAX]);
 
 /* A new run has no actions yet; the kernel's own files only. */
 RAD_INTERNAL void rad__actions_forget(rad_kernel *k);
@@ -312,8 +309,8 @@ RAD_INTERNAL bool rad__enabled_valid(const rad_kernel *k);
 RAD_INTERNAL void rad__deadlock_report(rad_kernel *k);
 
 /* The same of some actors that wait in vain, whatever the others do; `why` is a sentence without its stop. */
-RAD_INTERNAL void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors,
-                                    uint32_t count, const char *why);
+RAD_INTERNAL void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count,
+                                    const char *why);
 
 /* rad_value and rad_announce, for machines of the lab that make very short steps. */
 static inline void rad__kernel_value(rad_kernel *k, uint64_t value)
@@ -322,8 +319,8 @@ static inline void rad__kernel_value(rad_kernel *k, uint64_t value)
     k->valued = true;
 }
 
-static inline void rad__kernel_announce(rad_kernel *k, uint32_t action, uint32_t site,
-                                        uint32_t object, enum rad_access access)
+static inline void rad__kernel_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object,
+                                        enum rad_access access)
 {
     if (RAD_UNLIKELY(action >= k->action_count)) return;
     rad_action_entry *a = &k->actions[action];

@@ -26,13 +26,7 @@ enum {
     RAD_LOG_BLOCK_HEAD_MAX = 20    /* two numbers */
 };
 
-enum rad_log_what {
-    RAD_LOG_DEFINE = 1,
-    RAD_LOG_CHANGES,
-    RAD_LOG_DECISION,
-    RAD_LOG_PICK,
-    RAD_LOG_END
-};
+enum rad_log_what { RAD_LOG_DEFINE = 1, RAD_LOG_CHANGES, RAD_LOG_DECISION, RAD_LOG_PICK, RAD_LOG_END };
 
 enum rad_log_result { RAD_LOG_FINISHED = 0, RAD_LOG_FAILED = 1, RAD_LOG_CUT = 2 };
 
@@ -43,8 +37,7 @@ typedef int (*rad_log_emit)(void *context, const uint8_t *block, uint32_t size, 
 
 typedef struct rad_log_writer rad_log_writer;
 
-RAD_INTERNAL int rad__log_writer_open(rad_log_writer **w, void *context, rad_log_emit emit,
-                                      rad_error *error);
+RAD_INTERNAL int rad__log_writer_open(rad_log_writer **w, void *context, rad_log_emit emit, rad_error *error);
 
 /* To be given to the one run it writes. */
 RAD_INTERNAL rad_observer *rad__log_writer_observer(rad_log_writer *w);
@@ -83,14 +76,13 @@ typedef struct rad_log_record {
 } rad_log_record;
 
 /* Gives the next block: 1, or 0 at the end of the log, or a negative code. */
-typedef int (*rad_log_refill)(void *context, const uint8_t **block, uint32_t *size,
-                              rad_error *error);
+typedef int (*rad_log_refill)(void *context, const uint8_t **block, uint32_t *size, rad_error *error);
 
 typedef struct rad_log_reader rad_log_reader;
 
 /* `name` is for messages ("trial.log"); it is copied. */
-RAD_INTERNAL int rad__log_reader_open(rad_log_reader **r, const char *name, void *context,
-                                      rad_log_refill refill, rad_error *error);
+RAD_INTERNAL int rad__log_reader_open(rad_log_reader **r, const char *name, void *context, rad_log_refill refill,
+                                      rad_error *error);
 
 /* 1 and a record, 0 after END, or RAD_EINPUT: "trial.log: record 17 (byte 1234): …". The byte counts
  * unpacked block content. All a record says has been checked against the records before it. */

@@ -41,8 +41,7 @@ static int read_bad(rad_log_reader *r, rad_error *error, const char *format, ...
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
     r->failed = true;
-    return rad__error(error, RAD_EINPUT, "%s: record %llu (byte %llu): %s", r->name,
-                      (unsigned long long)r->records,
+    return rad__error(error, RAD_EINPUT, "%s: record %llu (byte %llu): %s", r->name, (unsigned long long)r->records,
                       (unsigned long long)(r->before + (uint64_t)(r->record - r->begin)), what);
 }
 
@@ -93,23 +92,17 @@ static int read_block(rad_log_reader *r, rad_error *error)
     }
     r->begin = r->at = r->record = block;
     r->end = r->begin + size;
-    if (!read_varint(r, &record) || !read_varint(r, &decision)) {
-        return read_cut(r, error);
-    }
-    if (r->ended) {
-        return 1; /* the caller complains */
-    }
+    if (!read_varint(r, &record) || !read_varint(r, &decision)) return read_cut(r, error);
+    if (r->ended) return 1; /* the caller complains */
     if (decision != r->decisions) {
-        return read_bad(r, error, "sequence gap: expected decision %llu, found %llu",
-                        (unsigned long long)r->decisions, (unsigned long long)decision);
+        return read_bad(r, error, "sequence gap: expected decision %llu, found %llu", (unsigned long long)r->decisions,
+                        (unsigned long long)decision);
     }
     if (record != r->records) {
-        return read_bad(r, error, "sequence gap: expected record %llu, found %llu",
-                        (unsigned long long)r->records, (unsigned long long)record);
+        return read_bad(r, error, "sequence gap: expected record %llu, found %llu", (unsigned long long)r->records,
+                        (unsigned long long)record);
     }
-    if (r->at == r->end) {
-        return read_bad(r, error, "expected a record, found the end of the block");
-    }
+    if (r->at == r->end) return read_bad(r, error, "expected a record, found the end of the block");
     return 1;
 }
 
@@ -119,13 +112,9 @@ static int read_define(rad_log_reader *r, rad_log_record *out, rad_error *error)
 {
     uint32_t step, object;
     rad_log_action *a = &out->definition;
-    if (!read_u32(r, &a->kind) || !read_u32(r, &step) || !read_u32(r, &object) ||
-        !read_varint(r, &a->argument)) {
+    if (!read_u32(r, &a->kind) || !read_u32(r, &step) || !read_u32(r, &object) || !read_varint(r, &a->argument))
         return read_cut(r, error);
-    }
-    if (r->defined == RAD_LOG_ACTIONS_MAX) {
-        return read_bad(r, error, "more than %d actions", RAD_LOG_ACTIONS_MAX);
-    }
+    if (r->defined == RAD_LOG_ACTIONS_MAX) return read_bad(r, error, "more than %d actions", RAD_LOG_ACTIONS_MAX);
     if (!RAD_GROW(&r->members, &r->capacity, r->defined + 1)) {
         r->failed = true;
         return rad__error_memory(error);
@@ -145,14 +134,11 @@ static int read_ids(rad_log_reader *r, uint32_t *ids, uint32_t count, bool membe
     uint64_t next = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t distance;
-        if (!read_varint(r, &distance)) {
-            return read_cut(r, error);
-        }
+        if (!read_varint(r, &distance)) return read_cut(r, error);
         if (distance >= r->defined || next + distance >= r->defined) {
             bool huge = distance > UINT64_MAX - next;
             return read_bad(r, error, "action %llu out of range: %u are defined",
-                            (unsigned long long)(huge ? UINT64_MAX : next + distance),
-                            (unsigned)r->defined);
+                            (unsigned long long)(huge ? UINT64_MAX : next + distance), (unsigned)r->defined);
         }
         uint32_t action = (uint32_t)(next + distance);
         if (r->members[action] != member) {
@@ -169,12 +155,10 @@ static int read_ids(rad_log_reader *r, uint32_t *ids, uint32_t count, bool membe
     return 1;
 }
 
-static int read_changes(rad_log_reader *r, rad_log_record *out, uint64_t removed, uint64_t added,
-                        rad_error *error)
+static int read_changes(rad_log_reader *r, rad_log_record *out, uint64_t removed, uint64_t added, rad_error *error)
 {
-    if (removed > RAD_LOG_CHANGES_MAX || added > RAD_LOG_CHANGES_MAX - removed) {
+    if (removed > RAD_LOG_CHANGES_MAX || added > RAD_LOG_CHANGES_MAX - removed)
         return read_bad(r, error, "more than %d changes in one record", RAD_LOG_CHANGES_MAX);
-    }
     out->removed = r->ids;
     out->removed_count = (uint32_t)removed;
     out->added = r->ids + removed;
@@ -185,9 +169,7 @@ static int read_changes(rad_log_reader *r, rad_log_record *out, uint64_t removed
 
 static int read_sequence(rad_log_reader *r, rad_log_record *out, rad_error *error)
 {
-    if (r->decisions == RAD_CHOICES_MAX) {
-        return read_bad(r, error, "more than %d decisions", RAD_CHOICES_MAX);
-    }
+    if (r->decisions == RAD_CHOICES_MAX) return read_bad(r, error, "more than %d decisions", RAD_CHOICES_MAX);
     out->sequence = r->decisions++;
     return 1;
 }
@@ -197,25 +179,17 @@ static int read_decision(rad_log_reader *r, uint8_t head, rad_log_record *out, r
     uint64_t removed = head >> 2 & 7, added = head >> 5;
     uint32_t site, chosen;
     if ((removed == LOG_COUNT_FOLLOWS && !read_varint(r, &removed)) ||
-        (added == LOG_COUNT_FOLLOWS && !read_varint(r, &added)) || !read_u32(r, &site) ||
-        !read_u32(r, &chosen)) {
+        (added == LOG_COUNT_FOLLOWS && !read_varint(r, &added)) || !read_u32(r, &site) || !read_u32(r, &chosen))
         return read_cut(r, error);
-    }
     int code = read_changes(r, out, removed, added, error);
-    if (code < 0) {
-        return code;
-    }
+    if (code < 0) return code;
     if (chosen >= r->defined) {
         return read_bad(r, error, "chosen action %u out of range: %u are defined", (unsigned)chosen,
                         (unsigned)r->defined);
     }
-    if (!r->members[chosen]) {
-        return read_bad(r, error, "chosen action %u is not in the set", (unsigned)chosen);
-    }
-    if (r->member_count < 2) {
-        return read_bad(r, error, "a decision needs a set of two or more, found %u",
-                        (unsigned)r->member_count);
-    }
+    if (!r->members[chosen]) return read_bad(r, error, "chosen action %u is not in the set", (unsigned)chosen);
+    if (r->member_count < 2)
+        return read_bad(r, error, "a decision needs a set of two or more, found %u", (unsigned)r->member_count);
     out->what = RAD_LOG_DECISION;
     out->kind = RAD_PICK_ACTION;
     out->site = site - 1;
@@ -229,21 +203,13 @@ static int read_pick(rad_log_reader *r, uint8_t head, rad_log_record *out, rad_e
     uint32_t site;
     out->what = RAD_LOG_PICK;
     out->kind = head >> 2;
-    if (out->kind == RAD_PICK_ACTION || out->kind >= RAD_PICK_KINDS) {
+    if (out->kind == RAD_PICK_ACTION || out->kind >= RAD_PICK_KINDS)
         return read_bad(r, error, "unknown kind of choice %u", (unsigned)out->kind);
-    }
-    if (!read_u32(r, &site) || !read_u32(r, &out->count) || !read_u32(r, &out->chosen)) {
-        return read_cut(r, error);
-    }
+    if (!read_u32(r, &site) || !read_u32(r, &out->count) || !read_u32(r, &out->chosen)) return read_cut(r, error);
     out->site = site - 1;
-    if (out->count < 2) {
-        return read_bad(r, error, "a choice needs two or more values, found %u",
-                        (unsigned)out->count);
-    }
-    if (out->chosen >= out->count) {
-        return read_bad(r, error, "index %u out of range: %u values", (unsigned)out->chosen,
-                        (unsigned)out->count);
-    }
+    if (out->count < 2) return read_bad(r, error, "a choice needs two or more values, found %u", (unsigned)out->count);
+    if (out->chosen >= out->count)
+        return read_bad(r, error, "index %u out of range: %u values", (unsigned)out->chosen, (unsigned)out->count);
     return read_sequence(r, out, error);
 }
 
@@ -251,18 +217,13 @@ static int read_end(rad_log_reader *r, rad_log_record *out, rad_error *error)
 {
     uint64_t result;
     out->what = RAD_LOG_END;
-    if (!read_varint(r, &result) || !read_varint(r, &out->steps) ||
-        !read_varint(r, &out->decisions)) {
+    if (!read_varint(r, &result) || !read_varint(r, &out->steps) || !read_varint(r, &out->decisions))
         return read_cut(r, error);
-    }
-    if ((size_t)(r->end - r->at) < sizeof out->digest) {
+    if ((size_t)(r->end - r->at) < sizeof out->digest)
         return read_bad(r, error, "expected a digest, found the end of the block");
-    }
     memcpy(&out->digest, r->at, sizeof out->digest);
     r->at += sizeof out->digest;
-    if (result > RAD_LOG_CUT) {
-        return read_bad(r, error, "unknown result %llu", (unsigned long long)result);
-    }
+    if (result > RAD_LOG_CUT) return read_bad(r, error, "unknown result %llu", (unsigned long long)result);
     if (out->decisions != r->decisions) {
         return read_bad(r, error, "the end record counts %llu decisions, found %llu",
                         (unsigned long long)out->decisions, (unsigned long long)r->decisions);
@@ -271,9 +232,7 @@ static int read_end(rad_log_reader *r, rad_log_record *out, rad_error *error)
     r->ended = true;
     if (r->at == r->end) {
         int got = read_block(r, error);
-        if (got <= 0) {
-            return got < 0 ? got : 1;
-        }
+        if (got <= 0) return got < 0 ? got : 1;
     }
     r->record = r->at;
     r->records++;
@@ -287,19 +246,13 @@ static int read_record(rad_log_reader *r, rad_log_record *out, rad_error *error)
     case LOG_TYPE_DECISION: return read_decision(r, head, out, error);
     case LOG_TYPE_PICK: return read_pick(r, head, out, error);
     case LOG_TYPE_DEFINE:
-        if (head >> 2 == 0) {
-            return read_define(r, out, error);
-        }
+        if (head >> 2 == 0) return read_define(r, out, error);
         break;
     default:
-        if (head >> 2 == LOG_OTHER_END) {
-            return read_end(r, out, error);
-        }
+        if (head >> 2 == LOG_OTHER_END) return read_end(r, out, error);
         if (head >> 2 == LOG_OTHER_CHANGES) {
             uint64_t removed, added;
-            if (!read_varint(r, &removed) || !read_varint(r, &added)) {
-                return read_cut(r, error);
-            }
+            if (!read_varint(r, &removed) || !read_varint(r, &added)) return read_cut(r, error);
             out->what = RAD_LOG_CHANGES;
             return read_changes(r, out, removed, added, error);
         }
@@ -309,34 +262,23 @@ static int read_record(rad_log_reader *r, rad_log_record *out, rad_error *error)
 
 int rad__log_next(rad_log_reader *r, rad_log_record *out, rad_error *error)
 {
-    if (r->failed) {
-        return rad__error(error, RAD_EINPUT, "%s: reading failed before", r->name);
-    }
-    if (r->ended) {
-        return 0;
-    }
+    if (r->failed) return rad__error(error, RAD_EINPUT, "%s: reading failed before", r->name);
+    if (r->ended) return 0;
     if (r->at == r->end) {
         int got = read_block(r, error);
-        if (got < 0) {
-            return got;
-        }
-        if (got == 0) {
-            return read_bad(r, error, "the log ends without its end record");
-        }
+        if (got < 0) return got;
+        if (got == 0) return read_bad(r, error, "the log ends without its end record");
     }
     r->record = r->at;
     out->number = r->records;
     int code = read_record(r, out, error);
-    if (code > 0) {
-        r->records++;
-    }
+    if (code > 0) r->records++;
     return code;
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-int rad__log_reader_open(rad_log_reader **out, const char *name, void *context,
-                         rad_log_refill refill, rad_error *error)
+int rad__log_reader_open(rad_log_reader **out, const char *name, void *context, rad_log_refill refill, rad_error *error)
 {
     rad_log_reader *r = rad__alloc(1, sizeof *r);
     char *copy = rad__copy_text(name);

@@ -37,9 +37,7 @@ struct rad_log_writer {
 static inline void write_varint(rad_log_writer *w, uint64_t value)
 {
     uint8_t *at = w->block + w->size;
-    for (; value >= 0x80; value >>= 7) {
-        *at++ = (uint8_t)(value | 0x80);
-    }
+    for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(value | 0x80);
     *at++ = (uint8_t)value;
     w->size = (uint32_t)(at - w->block);
 }
@@ -54,9 +52,7 @@ static void write_flush(rad_log_writer *w)
 {
     if (w->error.code == 0 && w->size > 0) {
         int code = w->emit(w->context, w->block, w->size, &w->error);
-        if (code < 0) {
-            rad__error(&w->error, code, "cannot write the log");
-        }
+        if (code < 0) rad__error(&w->error, code, "cannot write the log");
     }
     w->size = 0;
 }
@@ -64,9 +60,7 @@ static void write_flush(rad_log_writer *w)
 /* Makes room for one record of at most `need` bytes and counts it. */
 static inline void write_begin(rad_log_writer *w, uint32_t need)
 {
-    if (RAD_UNLIKELY(w->size + need > RAD_LOG_BLOCK_MAX)) {
-        write_flush(w);
-    }
+    if (RAD_UNLIKELY(w->size + need > RAD_LOG_BLOCK_MAX)) write_flush(w);
     if (RAD_UNLIKELY(w->size == 0)) {
         write_varint(w, w->records);
         write_varint(w, w->decisions);
@@ -107,15 +101,11 @@ static void write_ids(rad_log_writer *w, const uint32_t *ids, uint32_t count, ui
 static void write_sort(uint32_t *items, uint32_t count)
 {
     uint32_t gap = 1;
-    while (gap < count / 3) {
-        gap = gap * 3 + 1;
-    }
+    while (gap < count / 3) gap = gap * 3 + 1;
     for (; gap > 0; gap /= 3) {
         for (uint32_t i = gap; i < count; i++) {
             uint32_t item = items[i], at = i;
-            for (; at >= gap && items[at - gap] > item; at -= gap) {
-                items[at] = items[at - gap];
-            }
+            for (; at >= gap && items[at - gap] > item; at -= gap) items[at] = items[at - gap];
             items[at] = item;
         }
     }
@@ -135,9 +125,7 @@ static uint32_t write_settle(rad_log_writer *w)
         }
     }
     w->moved_count = kept;
-    if (kept > 1) {
-        write_sort(w->moved, kept);
-    }
+    if (kept > 1) write_sort(w->moved, kept);
     return removed;
 }
 
@@ -145,9 +133,7 @@ static void write_changes(rad_log_writer *w, const uint32_t *ids, uint32_t count
 {
     write_ids(w, ids, count, MEMBER_WRITTEN);
     write_ids(w, ids, count, MEMBER_NOW);
-    for (uint32_t i = 0; i < count; i++) {
-        w->states[ids[i]] ^= MEMBER_WRITTEN; /* as it is now */
-    }
+    for (uint32_t i = 0; i < count; i++) w->states[ids[i]] ^= MEMBER_WRITTEN; /* as it is now */
 }
 
 static void write_decision(rad_log_writer *w, uint32_t site, uint32_t chosen)
@@ -157,9 +143,7 @@ static void write_decision(rad_log_writer *w, uint32_t site, uint32_t chosen)
     uint32_t count = w->moved_count;
     for (; count > RAD_LOG_CHANGES_MAX; count -= RAD_LOG_CHANGES_MAX, ids += RAD_LOG_CHANGES_MAX) {
         uint32_t part = 0;
-        for (uint32_t i = 0; i < RAD_LOG_CHANGES_MAX; i++) {
-            part += w->states[ids[i]] == MEMBER_WRITTEN;
-        }
+        for (uint32_t i = 0; i < RAD_LOG_CHANGES_MAX; i++) part += w->states[ids[i]] == MEMBER_WRITTEN;
         write_begin(w, RECORD_MAX);
         w->block[w->size++] = LOG_TYPE_OTHER | LOG_OTHER_CHANGES << 2;
         write_varint(w, part);
@@ -172,12 +156,8 @@ static void write_decision(rad_log_writer *w, uint32_t site, uint32_t chosen)
     uint32_t short_added = added < LOG_COUNT_FOLLOWS ? added : LOG_COUNT_FOLLOWS;
     write_begin(w, count * 5 + 64);
     w->block[w->size++] = (uint8_t)(LOG_TYPE_DECISION | short_removed << 2 | short_added << 5);
-    if (short_removed == LOG_COUNT_FOLLOWS) {
-        write_varint(w, removed);
-    }
-    if (short_added == LOG_COUNT_FOLLOWS) {
-        write_varint(w, added);
-    }
+    if (short_removed == LOG_COUNT_FOLLOWS) write_varint(w, removed);
+    if (short_added == LOG_COUNT_FOLLOWS) write_varint(w, added);
     write_number(w, site);
     write_varint(w, chosen);
     write_changes(w, ids, count);
@@ -212,9 +192,7 @@ static void log_changed(rad_observer *o, rad_kernel *k, uint32_t action, bool en
         return;
     }
     uint8_t *state = &w->states[action];
-    if (!(*state & MOVED)) {
-        w->moved[w->moved_count++] = action;
-    }
+    if (!(*state & MOVED)) w->moved[w->moved_count++] = action;
     *state = (uint8_t)((*state & MEMBER_WRITTEN) | MOVED | (enabled ? MEMBER_NOW : 0));
 }
 
@@ -232,9 +210,7 @@ static void log_decided(rad_observer *o, rad_kernel *k, const rad_decision *d, u
         write_decision(w, d->site, rad__action_at(k, d, chosen));
     }
     w->decisions++;
-    if (RAD_UNLIKELY(w->error.code != 0)) {
-        rad__kernel_error(k, w->error.code, w->error.text);
-    }
+    if (RAD_UNLIKELY(w->error.code != 0)) rad__kernel_error(k, w->error.code, w->error.text);
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
@@ -243,9 +219,7 @@ int rad__log_writer_open(rad_log_writer **out, void *context, rad_log_emit emit,
 {
     rad_log_writer *w = rad__alloc(1, sizeof *w);
     *out = w;
-    if (w == NULL) {
-        return rad__error_memory(error);
-    }
+    if (w == NULL) return rad__error_memory(error);
     w->observer = (rad_observer){
         .begin = log_begin,
         .changed = log_changed,
@@ -272,8 +246,8 @@ enum rad_log_result rad__log_result(const rad_kernel *k)
 
 int rad__log_writer_finish(rad_log_writer *w, const rad_kernel *k, rad_error *error)
 {
-    RAD_ASSERT(w->error.code != 0 || k->outcome == RAD_OUTCOME_FINISHED ||
-               k->outcome == RAD_OUTCOME_FAILED || k->outcome == RAD_OUTCOME_CUT);
+    RAD_ASSERT(w->error.code != 0 || k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED ||
+               k->outcome == RAD_OUTCOME_CUT);
     write_begin(w, 64);
     w->block[w->size++] = LOG_TYPE_OTHER | LOG_OTHER_END << 2;
     write_varint(w, rad__log_result(k));
@@ -283,9 +257,7 @@ int rad__log_writer_finish(rad_log_writer *w, const rad_kernel *k, rad_error *er
     memcpy(w->block + w->size, &digest, sizeof digest);
     w->size += (uint32_t)sizeof digest;
     write_flush(w);
-    if (w->error.code != 0) {
-        return rad__error(error, w->error.code, "%s", w->error.text);
-    }
+    if (w->error.code != 0) return rad__error(error, w->error.code, "%s", w->error.text);
     return 0;
 }
 

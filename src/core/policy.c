@@ -10,9 +10,8 @@
 #include <string.h>
 
 static const rad_policy_class *const POLICIES[] = {
-    &rad__policy_first, &rad__policy_random, &rad__policy_fair,
-    &rad__policy_pct,   &rad__policy_surw,   &rad__policy_pos,
-    &rad__policy_own,   &rad__guide_class,   &rad__replay_class,
+    &rad__policy_first, &rad__policy_random, &rad__policy_fair, &rad__policy_pct,   &rad__policy_surw,
+    &rad__policy_pos,   &rad__policy_own,    &rad__guide_class, &rad__replay_class,
 };
 
 const rad_policy_class *rad__policy_class_at(uint32_t index)
@@ -43,13 +42,12 @@ void rad__policy_destroy(rad_policy *p)
     if (p != NULL) p->class->destroy(p);
 }
 
-int rad__policy_alloc(rad_policy **p, const rad_policy_class *class, size_t size,
-                      const char *argument, rad_error *error)
+int rad__policy_alloc(rad_policy **p, const rad_policy_class *class, size_t size, const char *argument,
+                      rad_error *error)
 {
     *p = NULL;
     if (argument != NULL)
-        return rad__error(error, RAD_EINPUT, "policy '%s' takes no argument, found ':%s'",
-                          class->name, argument);
+        return rad__error(error, RAD_EINPUT, "policy '%s' takes no argument, found ':%s'", class->name, argument);
     *p = rad__alloc(1, size);
     if (*p == NULL) return rad__error_memory(error);
     (*p)->class = class;

@@ -60,15 +60,15 @@ RAD_INTERNAL void rad__policy_destroy(rad_policy *p);
 RAD_INTERNAL const rad_policy_class *rad__policy_class_at(uint32_t index);
 
 /* For create and destroy of policies: `size` zeroed bytes that begin with struct rad_policy. */
-RAD_INTERNAL int rad__policy_alloc(rad_policy **p, const rad_policy_class *class, size_t size,
-                                   const char *argument, rad_error *error);
+RAD_INTERNAL int rad__policy_alloc(rad_policy **p, const rad_policy_class *class, size_t size, const char *argument,
+                                   rad_error *error);
 RAD_INTERNAL void rad__policy_release(rad_policy *p);
 
 /* `guide`: a choice list, clamped, the baseline after its end. The list is borrowed. */
 RAD_INTERNAL int rad__policy_guide(rad_policy **p, rad_error *error);
 RAD_INTERNAL void rad__guide_set(rad_policy *p, const uint32_t *chosen, uint64_t count);
 
-extern const rad_policy_class rad__policy_first, rad__policy_random, rad__policy_fair,
-    rad__policy_pct, rad__policy_surw, rad__policy_pos, rad__policy_own, rad__guide_class;
+extern const rad_policy_class rad__policy_first, rad__policy_random, rad__policy_fair, rad__policy_pct,
+    rad__policy_surw, rad__policy_pos, rad__policy_own, rad__guide_class;
 
 #endif

@@ -13,8 +13,7 @@ static uint32_t own_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
     (void)p;
     if (d->kind != RAD_PICK_ACTION || k->machine->prefer == NULL) return 0;
     uint32_t action = k->machine->prefer(k->self);
-    return action != RAD_NONE && rad__bitset_has(&k->enabled, action) ? rad__index_of(k, d, action)
-                                                                      : 0;
+    return action != RAD_NONE && rad__bitset_has(&k->enabled, action) ? rad__index_of(k, d, action) : 0;
 }
 
 const rad_policy_class rad__policy_own = {

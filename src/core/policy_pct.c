@@ -45,9 +45,8 @@ static int pct_create(rad_policy **out, const char *argument, rad_error *error)
         char *end;
         unsigned long value = strtoul(argument, &end, 10);
         if (*argument < '0' || *argument > '9' || *end != 0 || value < 1 || value > PCT_DEPTH_MAX)
-            return rad__error(error, RAD_EINPUT,
-                              "policy pct: expected a depth from 1 to %d, found '%s'",
-                              PCT_DEPTH_MAX, argument);
+            return rad__error(error, RAD_EINPUT, "policy pct: expected a depth from 1 to %d, found '%s'", PCT_DEPTH_MAX,
+                              argument);
         depth = (uint32_t)value;
     }
     int code = rad__policy_alloc(out, &rad__policy_pct, sizeof(pct_policy), NULL, error);

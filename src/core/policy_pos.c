@@ -44,8 +44,7 @@ static void pos_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
 static void pos_set(pos_policy *s, rad_kernel *k, uint32_t action, uint64_t key)
 {
     rad__heap_remove(&s->heap, action);
-    if (!rad__heap_push(&s->heap, action, key, action))
-        rad__kernel_error(k, RAD_ENOMEM, "out of memory in policy pos");
+    if (!rad__heap_push(&s->heap, action, key, action)) rad__kernel_error(k, RAD_ENOMEM, "out of memory in policy pos");
 }
 
 static void pos_draw(pos_policy *s, rad_kernel *k, uint32_t action)
@@ -67,8 +66,7 @@ static bool pos_race(const rad_action_entry *a, const rad_footprint *f)
     if (a->access == RAD_LOCAL) return false;
     for (uint32_t i = 0; i < f->count; i++) {
         const rad_touched *t = &f->items[i];
-        if (t->object == a->target && t->access != RAD_LOCAL &&
-            (t->access == RAD_WRITE || a->access == RAD_WRITE))
+        if (t->object == a->target && t->access != RAD_LOCAL && (t->access == RAD_WRITE || a->access == RAD_WRITE))
             return true;
     }
     return false;

@@ -22,8 +22,7 @@ typedef struct replay_policy {
     uint32_t differences;
     uint64_t decisions; /* used up */
     rad_log_record record;
-    rad_bytes
-        definition; /* the first action that is another one here; reported with the decision */
+    rad_bytes definition; /* the first action that is another one here; reported with the decision */
     rad_bytes report;
 } replay_policy;
 
@@ -45,17 +44,12 @@ static void put_site(rad_bytes *to, const rad_kernel *k, uint32_t site)
         rad__bytes_format(to, "no site");
         return;
     }
-    if (k->machine->site_name) {
-        name = k->machine->site_name(k->self, site);
-    }
+    if (k->machine->site_name) name = k->machine->site_name(k->self, site);
     rad__bytes_format(to, "site %u", (unsigned)site);
-    if (name) {
-        rad__bytes_format(to, " (%.60s)", name);
-    }
+    if (name) rad__bytes_format(to, " (%.60s)", name);
 }
 
-static void put_question(rad_bytes *to, const rad_kernel *k, uint32_t kind, uint32_t site,
-                         uint32_t count)
+static void put_question(rad_bytes *to, const rad_kernel *k, uint32_t kind, uint32_t site, uint32_t count)
 {
     rad__bytes_format(to, "a choice of kind %s among %u at ", replay_kind(kind), (unsigned)count);
     put_site(to, k, site);
@@ -63,8 +57,8 @@ static void put_question(rad_bytes *to, const rad_kernel *k, uint32_t kind, uint
 
 static void put_definition(rad_bytes *to, const rad_log_action *a)
 {
-    rad__bytes_format(to, "{kind %u, actor %d, object %d, argument %llu}", (unsigned)a->kind,
-                      (int)a->actor, (int)a->object, (unsigned long long)a->argument);
+    rad__bytes_format(to, "{kind %u, actor %d, object %d, argument %llu}", (unsigned)a->kind, (int)a->actor,
+                      (int)a->object, (unsigned long long)a->argument);
 }
 
 /* The set of one side: "{a, b, … 3 more}". */
@@ -72,9 +66,7 @@ static void put_set(rad_bytes *to, const replay_policy *p, const rad_kernel *k, 
 {
     uint32_t shown = 0, more = 0;
     for (uint32_t a = 0; a < p->capacity; a++) {
-        if (!(p->states[a] & side)) {
-            continue;
-        }
+        if (!(p->states[a] & side)) continue;
         if (shown == SHOWN_OF_SET) {
             more++;
             continue;
@@ -83,9 +75,7 @@ static void put_set(rad_bytes *to, const replay_policy *p, const rad_kernel *k, 
         rad__action_name(k, a, name);
         rad__bytes_format(to, "%s%s", shown++ ? ", " : "{", name);
     }
-    if (more) {
-        rad__bytes_format(to, ", … %u more", (unsigned)more);
-    }
+    if (more) rad__bytes_format(to, ", … %u more", (unsigned)more);
     rad__bytes_format(to, shown ? "}" : "{}");
 }
 
@@ -93,17 +83,12 @@ static void put_difference(rad_bytes *to, const replay_policy *p, const rad_kern
 {
     uint32_t shown = 0;
     for (uint32_t a = 0; a < p->capacity && shown < SHOWN_OF_DIFFERENCE; a++) {
-        if (p->states[a] != EXPECTED && p->states[a] != ACTUAL) {
-            continue;
-        }
+        if (p->states[a] != EXPECTED && p->states[a] != ACTUAL) continue;
         char name[2 * RAD_NAME_MAX];
         rad__action_name(k, a, name);
-        rad__bytes_format(to, "%s%c%s", shown++ ? ", " : "{", p->states[a] == ACTUAL ? '+' : '-',
-                          name);
+        rad__bytes_format(to, "%s%c%s", shown++ ? ", " : "{", p->states[a] == ACTUAL ? '+' : '-', name);
     }
-    if (shown < p->differences) {
-        rad__bytes_format(to, ", … %u more", (unsigned)(p->differences - shown));
-    }
+    if (shown < p->differences) rad__bytes_format(to, ", … %u more", (unsigned)(p->differences - shown));
     rad__bytes_format(to, "}");
 }
 
@@ -113,11 +98,10 @@ static void put_difference(rad_bytes *to, const replay_policy *p, const rad_kern
 static uint32_t replay_diverge(replay_policy *p, rad_kernel *k)
 {
     rad__bytes_put(&p->report, "", 1);
-    if (p->report.failed) {
+    if (p->report.failed)
         rad__kernel_error(k, RAD_ENOMEM, "out of memory while reporting a divergence");
-    } else {
+    else
         rad__kernel_diverge(k, "%s", (const char *)p->report.data);
-    }
     return 0;
 }
 
@@ -138,9 +122,7 @@ static uint32_t replay_other_set(replay_policy *p, rad_kernel *k)
     put_set(to, p, k, EXPECTED);
     rad__bytes_format(to, ", actual ");
     put_set(to, p, k, ACTUAL);
-    if (p->definition.size) {
-        rad__bytes_format(to, "; %s", (const char *)p->definition.data);
-    }
+    if (p->definition.size) rad__bytes_format(to, "; %s", (const char *)p->definition.data);
     return replay_diverge(p, k);
 }
 
@@ -173,11 +155,10 @@ static bool replay_toggle(replay_policy *p, rad_kernel *k, uint32_t action, uint
         return false;
     }
     uint8_t state = p->states[action] ^= side;
-    if (state == EXPECTED || state == ACTUAL) {
+    if (state == EXPECTED || state == ACTUAL)
         p->differences++;
-    } else {
+    else
         p->differences--;
-    }
     return true;
 }
 
@@ -185,12 +166,8 @@ static bool replay_changes(replay_policy *p, rad_kernel *k)
 {
     const rad_log_record *r = &p->record;
     bool ok = true;
-    for (uint32_t i = 0; i < r->removed_count && ok; i++) {
-        ok = replay_toggle(p, k, r->removed[i], EXPECTED);
-    }
-    for (uint32_t i = 0; i < r->added_count && ok; i++) {
-        ok = replay_toggle(p, k, r->added[i], EXPECTED);
-    }
+    for (uint32_t i = 0; i < r->removed_count && ok; i++) ok = replay_toggle(p, k, r->removed[i], EXPECTED);
+    for (uint32_t i = 0; i < r->added_count && ok; i++) ok = replay_toggle(p, k, r->added[i], EXPECTED);
     return ok;
 }
 
@@ -199,16 +176,12 @@ static void replay_compare(replay_policy *p, const rad_kernel *k)
 {
     const rad_log_record *r = &p->record;
     const rad_log_action *e = &r->definition;
-    if (p->definition.size != 0) {
-        return; /* the first difference is the cause of the others */
-    }
+    if (p->definition.size != 0) return; /* the first difference is the cause of the others */
     if (r->action < k->action_count) {
         const rad_action_entry *a = &k->actions[r->action];
         rad_log_action here = {a->argument, a->kind, a->actor, a->object};
-        if (here.kind == e->kind && here.actor == e->actor && here.object == e->object &&
-            here.argument == e->argument) {
+        if (here.kind == e->kind && here.actor == e->actor && here.object == e->object && here.argument == e->argument)
             return;
-        }
         rad__bytes_format(&p->definition, "action %u: expected ", (unsigned)r->action);
         put_definition(&p->definition, e);
         rad__bytes_format(&p->definition, ", actual ");
@@ -233,9 +206,7 @@ static bool replay_advance(replay_policy *p, rad_kernel *k)
         switch (p->record.what) {
         case RAD_LOG_DEFINE: replay_compare(p, k); break;
         case RAD_LOG_CHANGES:
-            if (!replay_changes(p, k)) {
-                return false;
-            }
+            if (!replay_changes(p, k)) return false;
             break;
         case RAD_LOG_DECISION: return replay_changes(p, k);
         case RAD_LOG_PICK:
@@ -248,28 +219,21 @@ static uint32_t replay_choose(rad_policy *base, rad_kernel *k, const rad_decisio
 {
     replay_policy *p = (replay_policy *)base;
     const rad_log_record *r = &p->record;
-    if (!replay_advance(p, k)) {
-        return 0;
-    }
-    if (r->what == RAD_LOG_END) {
-        return replay_exhausted(p, k, d);
-    }
+    if (!replay_advance(p, k)) return 0;
+    if (r->what == RAD_LOG_END) return replay_exhausted(p, k, d);
     if (p->definition.failed) {
         rad__kernel_error(k, RAD_ENOMEM, "out of memory in the replay of a log");
         return 0;
     }
     bool among_actions = r->what == RAD_LOG_DECISION && d->kind == RAD_PICK_ACTION;
-    if (among_actions && p->differences != 0) {
-        return replay_other_set(p, k);
-    }
+    if (among_actions && p->differences != 0) return replay_other_set(p, k);
     if (p->definition.size != 0) {
         replay_where(p, k);
         rad__bytes_format(&p->report, "%s", (const char *)p->definition.data);
         return replay_diverge(p, k);
     }
-    if (r->kind != (uint32_t)d->kind || r->site != d->site || r->count != d->count) {
+    if (r->kind != (uint32_t)d->kind || r->site != d->site || r->count != d->count)
         return replay_other_question(p, k, d);
-    }
     p->decisions++;
     return among_actions ? rad__index_of(k, d, r->chosen) : r->chosen;
 }
@@ -300,26 +264,20 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
     replay_policy *p = (replay_policy *)base;
     const rad_log_record *r = &p->record;
     (void)into;
-    if (k->outcome != RAD_OUTCOME_FINISHED && k->outcome != RAD_OUTCOME_FAILED &&
-        k->outcome != RAD_OUTCOME_CUT) {
-        return;
-    }
+    if (k->outcome != RAD_OUTCOME_FINISHED && k->outcome != RAD_OUTCOME_FAILED && k->outcome != RAD_OUTCOME_CUT) return;
     enum rad_log_result result = rad__log_result(k);
     k->ended = false; /* a divergence outranks the result of a run that is another one */
-    if (!replay_advance(p, k)) {
-        return;
-    }
+    if (!replay_advance(p, k)) return;
     rad_bytes *to = &p->report;
     char expected[RAD_DIGEST_TEXT], actual[RAD_DIGEST_TEXT];
     rad_digest digest = rad__kernel_digest(k);
     rad__digest_text(r->digest, expected);
     rad__digest_text(digest, actual);
     if (r->what != RAD_LOG_END) {
-        rad__bytes_format(
-            to,
-            "the log is not used up: this run %s after %llu steps and %llu decisions, "
-            "the log goes on with ",
-            replay_result(result), (unsigned long long)k->step, (unsigned long long)p->decisions);
+        rad__bytes_format(to,
+                          "the log is not used up: this run %s after %llu steps and %llu decisions, "
+                          "the log goes on with ",
+                          replay_result(result), (unsigned long long)k->step, (unsigned long long)p->decisions);
         put_question(to, k, r->kind, r->site, r->count);
     } else if (!replay_same_result(r->result, result) || r->steps != k->step) {
         rad__bytes_format(to, "after the last decision: expected a run that %s after %llu steps, ",
@@ -327,9 +285,7 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
         rad__bytes_format(to, "actual one that %s after %llu steps", replay_result(result),
                           (unsigned long long)k->step);
     } else if (!rad__digest_equal(r->digest, digest)) {
-        rad__bytes_format(to,
-                          "all decisions agree, the trace does not: expected hash %s, actual %s",
-                          expected, actual);
+        rad__bytes_format(to, "all decisions agree, the trace does not: expected hash %s, actual %s", expected, actual);
     } else {
         k->ended = true;
         return;
@@ -375,9 +331,7 @@ int rad__policy_replay(rad_policy **out, rad_log_reader *reader, rad_error *erro
 {
     replay_policy *p = rad__alloc(1, sizeof *p);
     *out = NULL;
-    if (p == NULL) {
-        return rad__error_memory(error);
-    }
+    if (p == NULL) return rad__error_memory(error);
     p->base.class = &rad__replay_class;
     p->reader = reader;
     *out = &p->base;

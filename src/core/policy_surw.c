@@ -105,8 +105,7 @@ static uint64_t count_key(uint32_t actor, uint32_t object)
     return (uint64_t)actor << 32 | object;
 }
 
-static void surw_count_event(surw_policy *s, rad_kernel *k, uint32_t actor, uint32_t object,
-                             bool writes)
+static void surw_count_event(surw_policy *s, rad_kernel *k, uint32_t actor, uint32_t object, bool writes)
 {
     uint32_t at = rad__map64_find(&s->count_index, count_key(actor, object));
     if (at == RAD_NONE) {
@@ -130,8 +129,7 @@ static surw_object *surw_object_of(surw_policy *s, uint64_t signature)
     uint32_t at = rad__map64_find(&s->object_index, signature);
     if (at != RAD_NONE) return &s->objects[at];
     at = s->object_count;
-    if (!RAD_GROW(&s->objects, &s->object_capacity, at + 1) ||
-        !rad__map64_add(&s->object_index, signature, at))
+    if (!RAD_GROW(&s->objects, &s->object_capacity, at + 1) || !rad__map64_add(&s->object_index, signature, at))
         return NULL;
     s->objects[s->object_count++] = (surw_object){.signature = signature};
     return &s->objects[at];
@@ -177,15 +175,13 @@ static bool surw_learn(surw_policy *s, const rad_estimates *e)
         o->read_squares += reads * reads;
     }
     if (!rad__fenwick_reserve(&s->conflicts, s->object_count)) return false;
-    for (uint32_t i = 0; i < s->object_count; i++)
-        rad__fenwick_set(&s->conflicts, i, surw_conflicts(&s->objects[i]));
+    for (uint32_t i = 0; i < s->object_count; i++) rad__fenwick_set(&s->conflicts, i, surw_conflicts(&s->objects[i]));
     s->known_runs = e->runs;
     return true;
 }
 
 /* Expected number of selected events, rounded up, of one actor alone. */
-static uint64_t surw_expected(const surw_policy *s, const rad_estimates *e,
-                              const rad_estimate *actor)
+static uint64_t surw_expected(const surw_policy *s, const rad_estimates *e, const rad_estimate *actor)
 {
     const rad_estimate *item = s->all ? actor : rad__estimates_find(e, actor->actor, s->selected);
     return item == NULL ? 0 : (item->events + actor->runs - 1) / actor->runs;
@@ -246,8 +242,7 @@ static void surw_place(surw_policy *s, rad_kernel *k, uint32_t action)
     const rad_action_entry *a = &k->actions[action];
     bool enabled = rad__bitset_has(&k->enabled, action);
     bool selected = surw_is_selected(s, k, a->target, a->access);
-    if (!rad__bitset_reserve(&s->waiting, action + 1) ||
-        !RAD_GROW(&s->rank, &s->rank_capacity, action + 1)) {
+    if (!rad__bitset_reserve(&s->waiting, action + 1) || !RAD_GROW(&s->rank, &s->rank_capacity, action + 1)) {
         surw_memory(k);
         return;
     }
@@ -257,8 +252,7 @@ static void surw_place(surw_policy *s, rad_kernel *k, uint32_t action)
     else
         rad__bitset_remove(&s->waiting, action);
     rad__heap_remove(&s->free, action);
-    if (enabled && !selected && !rad__heap_push(&s->free, action, s->rank[action], action))
-        surw_memory(k);
+    if (enabled && !selected && !rad__heap_push(&s->free, action, s->rank[action], action)) surw_memory(k);
 }
 
 /* What it does next is another event. */
@@ -287,8 +281,7 @@ static void surw_meet(surw_policy *s, rad_kernel *k, uint32_t actor)
     uint64_t left = rad__fenwick_get(&s->weight, spawner);
     /* The event that was drawn was the spawner's or one of its descendants': now it is known whether the new one's. */
     if (s->next == spawner && left > 0 && rad__prng_below(&s->prng, left) < share) s->next = actor;
-    if (spawner < s->weight.capacity)
-        rad__fenwick_set(&s->weight, spawner, left > share ? left - share : 0);
+    if (spawner < s->weight.capacity) rad__fenwick_set(&s->weight, spawner, left > share ? left - share : 0);
 }
 
 static void surw_changed(rad_policy *p, rad_kernel *k, uint32_t action, bool enabled)
@@ -315,8 +308,7 @@ static uint32_t surw_draw(surw_policy *s, const rad_kernel *k, bool enabled_only
             continue;
         }
         uint32_t action = rad__actor_action(k, actor);
-        if (!enabled_only || (action != RAD_NONE && rad__bitset_has(&s->waiting, action)))
-            return actor;
+        if (!enabled_only || (action != RAD_NONE && rad__bitset_has(&s->waiting, action))) return actor;
     }
     return RAD_NONE;
 }
@@ -337,8 +329,7 @@ static uint32_t surw_action(surw_policy *s, rad_kernel *k)
 static uint32_t surw_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
 {
     surw_policy *s = (surw_policy *)p;
-    if (d->kind != RAD_PICK_ACTION || !s->informed)
-        return (uint32_t)rad__prng_below(&s->prng, d->count);
+    if (d->kind != RAD_PICK_ACTION || !s->informed) return (uint32_t)rad__prng_below(&s->prng, d->count);
     if (s->next == RAD_NONE) s->next = surw_draw(s, k, s->all);
     return rad__index_of(k, d, surw_action(s, k));
 }
@@ -356,8 +347,7 @@ static void surw_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_fo
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->items[i].access == RAD_LOCAL || f->items[i].object >= k->object_count) continue;
         surw_count_event(s, k, actor, f->items[i].object, f->items[i].access == RAD_WRITE);
-        if (s->informed && surw_is_selected(s, k, f->items[i].object, f->items[i].access))
-            selected = true;
+        if (s->informed && surw_is_selected(s, k, f->items[i].object, f->items[i].access)) selected = true;
     }
     if (!selected) {
         surw_rank_anew(s, k, action);
@@ -378,13 +368,12 @@ static void surw_end(rad_policy *p, rad_kernel *k, rad_estimates *into)
     for (uint32_t a = 0; a < k->actor_count; a++) {
         uint32_t slot = rad__map64_find(&s->count_index, count_key(a, RAD_NONE));
         uint32_t spawner = k->actors[a].spawner;
-        rad__estimates_add(into,
-                           &(rad_estimate){
-                               .actor = k->actors[a].signature,
-                               .parent = spawner == RAD_NONE ? 0 : k->actors[spawner].signature,
-                               .events = slot == RAD_NONE ? 0 : s->counts[slot].events,
-                               .runs = 1,
-                           });
+        rad__estimates_add(into, &(rad_estimate){
+                                     .actor = k->actors[a].signature,
+                                     .parent = spawner == RAD_NONE ? 0 : k->actors[spawner].signature,
+                                     .events = slot == RAD_NONE ? 0 : s->counts[slot].events,
+                                     .runs = 1,
+                                 });
     }
     for (uint32_t i = 0; i < s->count_count; i++) {
         const surw_count *c = &s->counts[i];

@@ -54,8 +54,7 @@ const rad_policy_table *rad__user_policy_find(const char *name)
 {
     size_t length = strcspn(name, ":");
     for (uint32_t i = 0; i < added_count; i++)
-        if (strlen(added[i]->name) == length && memcmp(added[i]->name, name, length) == 0)
-            return added[i];
+        if (strlen(added[i]->name) == length && memcmp(added[i]->name, name, length) == 0) return added[i];
     return NULL;
 }
 
@@ -91,8 +90,7 @@ static uint32_t user_index_of(const rad_policy_run *r, uint32_t action)
 static uint32_t user_next_enabled(const rad_policy_run *r, uint32_t action)
 {
     const user_policy *u = r->inside;
-    return action < u->kernel->action_count ? rad__bitset_next(&u->kernel->enabled, action)
-                                            : RAD_NONE;
+    return action < u->kernel->action_count ? rad__bitset_next(&u->kernel->enabled, action) : RAD_NONE;
 }
 
 static bool user_look(const rad_policy_run *r, uint32_t action, rad_policy_action *out)
@@ -182,9 +180,8 @@ static const struct rad_policy_calls CALLS = {
 const char *rad__policy_function_name(uint64_t function)
 {
     static const char *const names[RAD_POLICY_FUNCTIONS] = {
-        [RAD_POLICY_NOT_CALLED] = "none", [RAD_POLICY_BEGIN] = "begin",
-        [RAD_POLICY_CHANGED] = "changed", [RAD_POLICY_CHOOSE] = "choose",
-        [RAD_POLICY_RAN] = "ran",         [RAD_POLICY_END] = "end",
+        [RAD_POLICY_NOT_CALLED] = "none", [RAD_POLICY_BEGIN] = "begin", [RAD_POLICY_CHANGED] = "changed",
+        [RAD_POLICY_CHOOSE] = "choose",   [RAD_POLICY_RAN] = "ran",     [RAD_POLICY_END] = "end",
     };
     return function < RAD_POLICY_FUNCTIONS ? names[function] : "unknown";
 }
@@ -281,8 +278,7 @@ static uint32_t user_choose(rad_policy *p, rad_kernel *k, const rad_decision *d)
     uint32_t index = u->table->choose(u->state, user_enter(u, k, RAD_POLICY_CHOOSE), &c);
     user_leave(u);
     if (k->ended) return 0; /* it was pruned */
-    if (index < d->count)
-        return actions ? rad__index_of(k, d, rad__bitset_select(&k->enabled, index)) : index;
+    if (index < d->count) return actions ? rad__index_of(k, d, rad__bitset_select(&k->enabled, index)) : index;
     user_wrong(u, index);
     return 0;
 }
@@ -304,21 +300,17 @@ static void user_destroy(rad_policy *p)
 }
 
 /* A table may return any code, and say nothing. */
-static int user_refused(const rad_policy_table *t, const char *argument, const rad_error *why,
-                        rad_error *error)
+static int user_refused(const rad_policy_table *t, const char *argument, const rad_error *why, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "policy '%s'%s%s: %s", t->name,
-                      argument ? ", argument " : "", argument ? argument : "",
-                      why->text[0] ? why->text : "refused");
+    return rad__error(error, RAD_EINPUT, "policy '%s'%s%s: %s", t->name, argument ? ", argument " : "",
+                      argument ? argument : "", why->text[0] ? why->text : "refused");
 }
 
-int rad__user_policy_create(rad_policy **p, const rad_policy_table *t, const char *argument,
-                            rad_error *error)
+int rad__user_policy_create(rad_policy **p, const rad_policy_table *t, const char *argument, rad_error *error)
 {
     *p = NULL;
     if (argument != NULL && t->create == NULL)
-        return rad__error(error, RAD_EINPUT, "policy '%s' takes no argument, found ':%s'", t->name,
-                          argument);
+        return rad__error(error, RAD_EINPUT, "policy '%s' takes no argument, found ':%s'", t->name, argument);
     user_policy *u = rad__alloc(1, sizeof *u);
     if (u == NULL) return rad__error_memory(error);
     u->table = t;

@@ -30,7 +30,7 @@ RAD_INTERNAL const rad_policy_table *rad__user_policy_find(const char *name);
 RAD_INTERNAL uint32_t rad__user_policies(void);
 RAD_INTERNAL void rad__user_policies_cut(uint32_t count);
 
-RAD_INTERNAL int rad__user_policy_create(rad_policy **p, const rad_policy_table *table,
-                                         const char *argument, rad_error *error);
+RAD_INTERNAL int rad__user_policy_create(rad_policy **p, const rad_policy_table *table, const char *argument,
+                                         rad_error *error);
 
 #endif

@@ -99,18 +99,15 @@ static bool intern_rehash(rad_kernel *k)
     return true;
 }
 
-static bool action_is(const rad_action_entry *a, uint32_t kind, uint32_t actor, uint32_t object,
-                      uint64_t argument)
+static bool action_is(const rad_action_entry *a, uint32_t kind, uint32_t actor, uint32_t object, uint64_t argument)
 {
     return a->kind == kind && a->actor == actor && a->object == object && a->argument == argument;
 }
 
-uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object,
-                    uint64_t argument)
+uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object, uint64_t argument)
 {
     if (actor != RAD_NONE && actor >= k->actor_count) {
-        rad__kernel_error(k, RAD_EINPUT,
-                          "the machine gives an action to an actor that does not exist");
+        rad__kernel_error(k, RAD_EINPUT, "the machine gives an action to an actor that does not exist");
         return RAD_NONE;
     }
     if (k->action_count * 2 >= k->intern_size && !intern_rehash(k)) return registry_full(k);

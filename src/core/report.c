@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object,
-                  enum rad_access access)
+void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_t object, enum rad_access access)
 {
     rad__kernel_announce(k, action, site, object, access);
 }
@@ -79,8 +78,7 @@ static bool failure_begin(rad_kernel *k, uint32_t oracle)
 /* Oracles of the lab itself: one place reports each of them. */
 static bool has_sites(uint32_t oracle)
 {
-    return oracle == RAD_ORACLE_ASSERT || oracle == RAD_ORACLE_INVARIANT ||
-           oracle >= RAD_ORACLE_OWN;
+    return oracle == RAD_ORACLE_ASSERT || oracle == RAD_ORACLE_INVARIANT || oracle >= RAD_ORACLE_OWN;
 }
 
 /* FNV-1a. */
@@ -102,14 +100,12 @@ static void failure_identity(rad_kernel *k, uint32_t oracle, uint32_t object, co
     if (site == NULL || !has_sites(oracle)) return;
     size_t length = strlen(site), room = (size_t)(RAD_IDENTITY_MAX - used) - sizeof "@#12345678";
     used += snprintf(to + used, RAD_IDENTITY_MAX - used, "@%.*s", (int)room, site);
-    if (length > room)
-        snprintf(to + used, RAD_IDENTITY_MAX - used, "#%08x", (unsigned)text_number(site));
+    if (length > room) snprintf(to + used, RAD_IDENTITY_MAX - used, "#%08x", (unsigned)text_number(site));
 }
 
-static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
-                    const char *format, va_list args) RAD_PRINTF(5, 0);
-static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
-                    const char *format, va_list args)
+static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site, const char *format, va_list args)
+    RAD_PRINTF(5, 0);
+static void fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site, const char *format, va_list args)
 {
     if (!failure_begin(k, oracle)) return;
     vsnprintf(k->failure.message, sizeof k->failure.message, format, args);
@@ -124,8 +120,7 @@ void rad_fail(rad_kernel *k, uint32_t oracle, uint32_t object, const char *forma
     va_end(args);
 }
 
-void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site,
-                 const char *format, ...)
+void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const char *site, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -152,8 +147,7 @@ static void place_text(const rad_code_site *p, char text[PLACE_MAX])
 }
 
 /* The two places, in an order that does not depend on which of them came first. */
-static void pair_text(const rad_code_site *one, const rad_code_site *other,
-                      char pair[2 * PLACE_MAX])
+static void pair_text(const rad_code_site *one, const rad_code_site *other, char pair[2 * PLACE_MAX])
 {
     char a[PLACE_MAX], b[PLACE_MAX];
     place_text(one, a);
@@ -198,8 +192,7 @@ static bool is_reported(const rad_kernel *k, const char *identity)
     return false;
 }
 
-static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_list args)
-    RAD_PRINTF(3, 0);
+static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_list args) RAD_PRINTF(3, 0);
 static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_list args)
 {
     rad_report *r = &k->reports[k->report_count++];
@@ -213,8 +206,8 @@ static void report_race(rad_kernel *k, uint32_t oracle, const char *format, va_l
         snprintf(r->message + used, sizeof r->message - used, " (may follow from an earlier race)");
 }
 
-void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_site *one,
-              const rad_code_site *other, const char *format, ...)
+void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_site *one, const rad_code_site *other,
+              const char *format, ...)
 {
     char pair[2 * PLACE_MAX];
     if (k->ended) return;
@@ -318,8 +311,7 @@ void rad__deadlock_report(rad_kernel *k)
     stuck_identity(k, "deadlock", NULL, 0);
 }
 
-void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count,
-                       const char *why)
+void rad__stuck_report(rad_kernel *k, uint32_t oracle, const uint32_t *actors, uint32_t count, const char *why)
 {
     if (!failure_begin(k, oracle)) return;
     rad_failure *f = &k->failure;

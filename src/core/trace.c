@@ -44,8 +44,7 @@ bool rad__trace_grow(rad_trace *t)
     return !t->failed;
 }
 
-rad_digest rad__digest_events(rad_digest d, const rad_event *ring, uint32_t capacity, uint64_t from,
-                              uint64_t to)
+rad_digest rad__digest_events(rad_digest d, const rad_event *ring, uint32_t capacity, uint64_t from, uint64_t to)
 {
     for (uint64_t n = from; n < to; n++) {
         uint64_t words[4];

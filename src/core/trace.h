@@ -62,8 +62,8 @@ RAD_INTERNAL bool rad__trace_grow(rad_trace *t);
 RAD_INTERNAL void rad__trace_fold(rad_trace *t, uint64_t count);
 
 /* From the digest after `from` events to that after `to`; number n is ring[n % capacity], a power of two. */
-RAD_INTERNAL rad_digest rad__digest_events(rad_digest d, const rad_event *ring, uint32_t capacity,
-                                           uint64_t from, uint64_t to);
+RAD_INTERNAL rad_digest rad__digest_events(rad_digest d, const rad_event *ring, uint32_t capacity, uint64_t from,
+                                           uint64_t to);
 
 /* The event number n, which must still be kept. */
 static inline const rad_event *rad__trace_at(const rad_trace *t, uint64_t n)

@@ -68,8 +68,7 @@ rad_task *rad__deque_pop_last(rad_deque *d, int64_t bottom, rad_task *task)
 {
     int64_t top = bottom;
     /* P3, pairs with S3. */
-    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, bottom + 1, memory_order_seq_cst,
-                                                 memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, bottom + 1, memory_order_seq_cst, memory_order_relaxed))
         task = NULL;
     atomic_store_explicit(&d->bottom, bottom + 1, memory_order_relaxed);
     return task;

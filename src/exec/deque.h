@@ -42,8 +42,7 @@ typedef struct rad_deque {
     _Alignas(64) _Atomic int64_t top; /* thieves and owner */
     _Alignas(64) _Atomic int64_t bottom;
     _Atomic(rad_deque_array *) array;
-    int64_t
-        top_seen; /* by the owner: top was at least that, so that a push need not ask thieves' line */
+    int64_t top_seen; /* by the owner: top was at least that, so that a push need not ask thieves' line */
 } rad_deque;
 
 RAD_INTERNAL bool rad__deque_open(rad_deque *d); /* false: out of memory */
@@ -102,8 +101,7 @@ static inline enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task)
     rad_deque_array *a = atomic_load_explicit(&d->array, memory_order_acquire);
     *task = atomic_load_explicit(&a->slots[top & (a->size - 1)], memory_order_relaxed);
     /* S3, pairs with P2 and P3, and with the acquire of top in rad__deque_make_room. */
-    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst,
-                                                 memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&d->top, &top, top + 1, memory_order_seq_cst, memory_order_relaxed))
         return RAD_STEAL_LOST;
     return RAD_STEAL_GOT;
 }

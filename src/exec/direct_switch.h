@@ -34,9 +34,7 @@ RAD_INLINE rad_task *rad__worker_take_woken(rad_worker *w)
 RAD_INLINE rad_task *rad__worker_take_ahead(rad_worker *w)
 {
     rad_task *task = NULL;
-    if (RAD_UNLIKELY(rad__deque_count(&w->due) > 0) &&
-        rad__deque_steal(&w->due, &task) == RAD_STEAL_GOT)
-        return task;
+    if (RAD_UNLIKELY(rad__deque_count(&w->due) > 0) && rad__deque_steal(&w->due, &task) == RAD_STEAL_GOT) return task;
     task = rad__worker_take_woken(w);
     if (task == NULL) w->ahead = rad__worker_is_ahead(w);
     return task;
@@ -47,8 +45,7 @@ RAD_INTERNAL rad_task *rad__worker_take_turn(rad_worker *w, _Atomic uint64_t **s
 
 /* In RUN: the first of its own tasks by rank, if its run is `run`. NULL: there is none, or it is time to look
  * elsewhere. */
-RAD_INLINE rad_task *rad__worker_next(rad_worker *w,
-                                      enum rad_run (*run)(rad_task *task, rad_worker *w))
+RAD_INLINE rad_task *rad__worker_next(rad_worker *w, enum rad_run (*run)(rad_task *task, rad_worker *w))
 {
     rad_task *task = NULL;
     _Atomic uint64_t *source = &w->stats.from_local;

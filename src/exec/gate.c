@@ -6,8 +6,8 @@ enum rad_gate_enter rad__gate_enter(rad_gate *g, uint64_t count)
     for (;;) {
         if (word & RAD_GATE_CLOSED) return RAD_GATE_REFUSED;
         if (count > RAD_GATE_COUNT_MAX - word) return RAD_GATE_FULL;
-        if (atomic_compare_exchange_weak_explicit(&g->word, &word, word + count,
-                                                  memory_order_relaxed, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&g->word, &word, word + count, memory_order_relaxed,
+                                                  memory_order_relaxed))
             return RAD_GATE_ENTERED;
     }
 }

@@ -59,14 +59,12 @@ static uint32_t bits_claim_one(rad_idle *idle, uint32_t rather)
     if (rather != RAD_NONE && bit_claim(idle, rather)) return rather;
     for (;;) {
         uint64_t bits[RAD_WORKERS_MAX / 64];
-        for (uint32_t i = 0; i < idle->words; i++)
-            bits[i] = atomic_load_explicit(&idle->bits[i], memory_order_relaxed);
+        for (uint32_t i = 0; i < idle->words; i++) bits[i] = atomic_load_explicit(&idle->bits[i], memory_order_relaxed);
         uint32_t next = atomic_load_explicit(&idle->next, memory_order_relaxed);
         uint32_t worker = rad__choose_sleeper(bits, idle->workers, next);
         if (worker == RAD_NONE) return RAD_NONE;
         if (!bit_claim(idle, worker)) continue; /* somebody else has it: one less to try */
-        atomic_store_explicit(&idle->next, worker + 1 < idle->workers ? worker + 1 : 0,
-                              memory_order_relaxed);
+        atomic_store_explicit(&idle->next, worker + 1 < idle->workers ? worker + 1 : 0, memory_order_relaxed);
         return worker;
     }
 }
@@ -79,8 +77,8 @@ static uint32_t wake_one(rad_idle *idle, uint32_t rather)
         uint32_t none = atomic_load_explicit(&idle->searching, memory_order_seq_cst);
         if (!rad__choose_wake(none, none == 0 && bits_any(idle))) return RAD_NONE;
         /* W4, pairs with itself: one producer at a time. */
-        if (!atomic_compare_exchange_strong_explicit(&idle->searching, &none, 1,
-                                                     memory_order_seq_cst, memory_order_seq_cst))
+        if (!atomic_compare_exchange_strong_explicit(&idle->searching, &none, 1, memory_order_seq_cst,
+                                                     memory_order_seq_cst))
             return RAD_NONE;
         uint32_t worker = bits_claim_one(idle, rather);
         if (worker != RAD_NONE) {
@@ -102,9 +100,8 @@ static uint32_t plain_notify(rad_idle *idle, uint32_t worker)
         uint32_t next = atomic_load_explicit(&idle->next, memory_order_relaxed);
         do {
             worker = next;
-        } while (!atomic_compare_exchange_weak_explicit(
-            &idle->next, &next, next + 1 < idle->workers ? next + 1 : 0, memory_order_relaxed,
-            memory_order_relaxed));
+        } while (!atomic_compare_exchange_weak_explicit(&idle->next, &next, next + 1 < idle->workers ? next + 1 : 0,
+                                                        memory_order_relaxed, memory_order_relaxed));
     }
     /* Pairs with rad__idle_take_token. */
     atomic_exchange_explicit(&idle->seats[worker].token, 1, memory_order_acq_rel);
@@ -144,8 +141,8 @@ bool rad__idle_begin_search(rad_idle *idle)
     do {
         if (!rad__choose_search(searching, idle->regular)) return false;
         /* Pairs with W2: work that was made visible before it saw this searcher is found by it. */
-    } while (!atomic_compare_exchange_weak_explicit(&idle->searching, &searching, searching + 1,
-                                                    memory_order_seq_cst, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&idle->searching, &searching, searching + 1, memory_order_seq_cst,
+                                                    memory_order_relaxed));
     return true;
 }
 
@@ -167,8 +164,7 @@ void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching)
 {
     if (RAD_UNLIKELY(idle->plain)) return;
     /* K1, pairs with W3 and with the claims. */
-    atomic_fetch_or_explicit(&idle->bits[self / 64], UINT64_C(1) << (self % 64),
-                             memory_order_seq_cst);
+    atomic_fetch_or_explicit(&idle->bits[self / 64], UINT64_C(1) << (self % 64), memory_order_seq_cst);
     if (searching) stop_searching(idle);
 }
 

@@ -166,8 +166,7 @@ static inline uint32_t rad__idle_parked(const rad_idle *idle)
 {
     uint32_t parked = 0;
     for (uint32_t i = 0; i < idle->words; i++)
-        parked += (uint32_t)__builtin_popcountll(
-            atomic_load_explicit(&idle->bits[i], memory_order_relaxed));
+        parked += (uint32_t)__builtin_popcountll(atomic_load_explicit(&idle->bits[i], memory_order_relaxed));
     return parked;
 }
 

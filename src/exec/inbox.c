@@ -21,8 +21,7 @@ void rad__inbox_push(rad_inbox *q, rad_task *task)
 rad_task *rad__inbox_pop(rad_inbox *q)
 {
     rad_task *first = q->first;
-    rad_task *next =
-        atomic_load_explicit(&first->next, memory_order_acquire); /* R1, pairs with S2 */
+    rad_task *next = atomic_load_explicit(&first->next, memory_order_acquire); /* R1, pairs with S2 */
     if (first == &q->anchor) {
         if (next == NULL) return NULL;
         q->first = first = next;
@@ -42,8 +41,7 @@ rad_task *rad__inbox_pop(rad_inbox *q)
 bool rad__inbox_is_empty(const rad_inbox *q)
 {
     const rad_task *first = q->first;
-    const rad_task *next =
-        atomic_load_explicit(&first->next, memory_order_seq_cst); /* pairs with S2 */
+    const rad_task *next = atomic_load_explicit(&first->next, memory_order_seq_cst); /* pairs with S2 */
     if (first == &q->anchor) {
         if (next == NULL) return true;
         first = next;

@@ -49,8 +49,8 @@ static bool ring_push(rad_injector *q, rad_task *task)
         uint64_t turn = atomic_load_explicit(&cell->turn, memory_order_acquire);
         uint64_t mine = 2 * lap_of(q, tail);
         if (turn == mine) {
-            if (!atomic_compare_exchange_weak_explicit(&q->tail, &tail, tail + 1,
-                                                       memory_order_relaxed, memory_order_relaxed))
+            if (!atomic_compare_exchange_weak_explicit(&q->tail, &tail, tail + 1, memory_order_relaxed,
+                                                       memory_order_relaxed))
                 continue;
             cell->task = task;
             /* Pairs with the loads in ring_pop (publishes the task) and ring_is_empty (W1). */
@@ -71,16 +71,15 @@ static rad_task *ring_pop(rad_injector *q)
         uint64_t turn = atomic_load_explicit(&cell->turn, memory_order_acquire);
         uint64_t filled = 2 * lap_of(q, head) + 1;
         if (turn == filled) {
-            if (!atomic_compare_exchange_weak_explicit(&q->head, &head, head + 1,
-                                                       memory_order_relaxed, memory_order_relaxed))
+            if (!atomic_compare_exchange_weak_explicit(&q->head, &head, head + 1, memory_order_relaxed,
+                                                       memory_order_relaxed))
                 continue;
             rad_task *task = cell->task;
             /* Pairs with the acquire in ring_push of the next lap. */
             atomic_store_explicit(&cell->turn, filled + 1, memory_order_release);
             return task;
         }
-        if (turn < filled)
-            return NULL; /* not filled yet: the ring is empty, or a push is under way */
+        if (turn < filled) return NULL; /* not filled yet: the ring is empty, or a push is under way */
         head = atomic_load_explicit(&q->head, memory_order_relaxed);
     }
 }
@@ -140,6 +139,5 @@ uint64_t rad__injector_count(const rad_injector *q)
 {
     uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
     uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
-    return (tail > head ? tail - head : 0) +
-           atomic_load_explicit(&q->spilled, memory_order_relaxed);
+    return (tail > head ? tail - head : 0) + atomic_load_explicit(&q->spilled, memory_order_relaxed);
 }

@@ -53,13 +53,11 @@ RAD_INTERNAL void rad__sched_close(rad_sched *s);
 RAD_INTERNAL void rad__sched_reset(rad_sched *s); /* as when opened; nobody else may use it */
 
 /* From outside. On anything but ENTERED the task is still the caller's. *woken: as above. */
-RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad_task *task,
-                                                               uint32_t *woken);
+RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad_task *task, uint32_t *woken);
 
 /* All or nothing. Then rad__idle_notify is called until it answers RAD_NONE, at most min(count, workers)
  * times: the first one woken wakes the next when there is more than it can do. */
-RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn_batch(rad_sched *s,
-                                                                     rad_task *const *tasks,
+RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn_batch(rad_sched *s, rad_task *const *tasks,
                                                                      uint32_t count);
 
 /* A task that was blocked may go on. Anybody. */

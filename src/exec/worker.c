@@ -205,8 +205,7 @@ static rad_task *take_other(rad_worker *w, rad_step *step)
 /* Each source is the first to be asked in every fourth of these picks. */
 static rad_task *take_fairly(rad_worker *w, rad_step *step)
 {
-    static const uint8_t turns[RAD_FAIR_TURNS] = {RAD_FROM_INJECTOR, RAD_FROM_INBOX,
-                                                  RAD_FROM_OLDEST, RAD_FROM_LATER};
+    static const uint8_t turns[RAD_FAIR_TURNS] = {RAD_FROM_INJECTOR, RAD_FROM_INBOX, RAD_FROM_OLDEST, RAD_FROM_LATER};
     return take_from(w, turns[w->picks / RAD_FAIR_EVERY % RAD_FAIR_TURNS], step);
 }
 
@@ -277,8 +276,8 @@ void rad__worker_note_failure(rad_worker *w)
     rad_sched *s = w->sched;
     int64_t none = 0;
     /* Pairs with whoever reads the failure after join. Only the first one counts. */
-    atomic_compare_exchange_strong_explicit(&s->failure, &none, w->failure ? w->failure : 1,
-                                            memory_order_acq_rel, memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&s->failure, &none, w->failure ? w->failure : 1, memory_order_acq_rel,
+                                            memory_order_relaxed);
     w->failure = 0;
     bool drained = rad__sched_shut(s);
     RAD_ASSERT(!drained); /* this task is still counted */
@@ -503,8 +502,7 @@ static __attribute__((noinline)) rad_step step_other(rad_worker *w, uint32_t dra
     return step;
 }
 
-static __attribute__((noinline)) rad_step step_answered(rad_worker *w, rad_task *task,
-                                                        enum rad_run run)
+static __attribute__((noinline)) rad_step step_answered(rad_worker *w, rad_task *task, enum rad_run run)
 {
     rad_step step = step_begin(w);
     task_answered(w, task, run, &step);
@@ -525,8 +523,7 @@ static __attribute__((noinline)) rad_step step_run(rad_worker *w)
     enum rad_run run = task->run(task, w);
     task = w->current; /* it may have gone over to another one */
     rad__worker_count(&w->stats.ran);
-    if (RAD_UNLIKELY(run != RAD_RUN_DONE || w->credit + 1 >= 2 * RAD_CREDIT_STEP))
-        return step_answered(w, task, run);
+    if (RAD_UNLIKELY(run != RAD_RUN_DONE || w->credit + 1 >= 2 * RAD_CREDIT_STEP)) return step_answered(w, task, run);
     rad__worker_count(&w->stats.ended);
     w->credit++;
     w->current = NULL;
@@ -537,8 +534,7 @@ static __attribute__((noinline)) rad_step step_run(rad_worker *w)
 rad_step rad__worker_step(rad_worker *w, uint32_t draw)
 {
     if (w->phase == RAD_PHASE_RUN) return step_run(w);
-    if (w->phase != RAD_PHASE_PICK || w->ahead || rad__choose_fair(w->picks + 1) ||
-        rad__sched_is_done(w->sched))
+    if (w->phase != RAD_PHASE_PICK || w->ahead || rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched))
         return step_other(w, draw);
     rad_task *task = rad__deque_pop(&w->local); /* as step_pick does, without the rest of it */
     if (RAD_UNLIKELY(task == NULL)) return step_other(w, draw);
@@ -569,9 +565,7 @@ RAD_NO_CANARY bool rad__worker_take_own(rad_worker *w, bool oldest_too)
 {
     rad_step step;
     rad_task *task;
-    do
-        task = take_own(w, oldest_too,
-                        &step); /* again when a thief was quicker, for there may be more */
+    do task = take_own(w, oldest_too, &step); /* again when a thief was quicker, for there may be more */
     while (task == NULL && (w->ahead || !rad__deque_is_empty(&w->later)));
     if (task == NULL) return false;
     w->current = task;
@@ -611,8 +605,7 @@ uint32_t rad__worker_left_other(rad_worker *w, rad_task *task, enum rad_run answ
 
 bool rad__worker_is_alone(rad_worker *w)
 {
-    if (RAD_LIKELY(rad__deque_count(&w->later) > 0 || rad__deque_count(&w->local) > 0))
-        return false;
+    if (RAD_LIKELY(rad__deque_count(&w->later) > 0 || rad__deque_count(&w->local) > 0)) return false;
     if (w->ahead && rad__worker_is_ahead(w)) return false;
     if (rad__choose_fair(w->picks + 1) || rad__sched_is_done(w->sched)) return false;
     bool alone = rad__inbox_is_empty(&w->inbox) && rad__injector_is_empty(&w->sched->injector);

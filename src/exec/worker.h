@@ -55,19 +55,19 @@
 #include "exec/inbox.h"
 #include "exec/sched.h"
 
-#define RAD_PHASE_LIST(X)                                                                          \
-    X(PICK, "pick")                                                                                \
-    X(RUN, "run")                                                                                  \
-    X(SEARCH, "search")                                                                            \
-    X(STEAL, "steal")                                                                              \
-    X(FOUND, "found")                                                                              \
-    X(SPREAD, "spread")                                                                            \
-    X(SETTLE, "settle")                                                                            \
-    X(ANNOUNCE, "announce")                                                                        \
-    X(RECHECK, "recheck")                                                                          \
-    X(NOTIFY, "notify")                                                                            \
-    X(PARKED, "parked")                                                                            \
-    X(CALL, "call")                                                                                \
+#define RAD_PHASE_LIST(X)                                                                                              \
+    X(PICK, "pick")                                                                                                    \
+    X(RUN, "run")                                                                                                      \
+    X(SEARCH, "search")                                                                                                \
+    X(STEAL, "steal")                                                                                                  \
+    X(FOUND, "found")                                                                                                  \
+    X(SPREAD, "spread")                                                                                                \
+    X(SETTLE, "settle")                                                                                                \
+    X(ANNOUNCE, "announce")                                                                                            \
+    X(RECHECK, "recheck")                                                                                              \
+    X(NOTIFY, "notify")                                                                                                \
+    X(PARKED, "parked")                                                                                                \
+    X(CALL, "call")                                                                                                    \
     X(STOPPED, "stopped")
 
 enum rad_phase_kind {
@@ -237,8 +237,7 @@ static inline void rad__worker_set_brief(rad_worker *w, bool brief)
 /* Besides what is due. */
 static inline bool rad__worker_has_more_loot(const rad_worker *w)
 {
-    return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) ||
-           !rad__deque_is_empty(&w->woken);
+    return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) || !rad__deque_is_empty(&w->woken);
 }
 
 /* Whether something lies where thieves can take it; seen by whoever announced that it sleeps (K3). */
@@ -250,8 +249,8 @@ static inline bool rad__worker_has_loot(const rad_worker *w)
 /* How many were taken at the old ends of its queues so far, a guess: changes when one of those that waited has gone. */
 static inline uint64_t rad__worker_taken(const rad_worker *w)
 {
-    return (uint64_t)(rad__deque_taken(&w->local) + rad__deque_taken(&w->later) +
-                      rad__deque_taken(&w->due) + rad__deque_taken(&w->woken));
+    return (uint64_t)(rad__deque_taken(&w->local) + rad__deque_taken(&w->later) + rad__deque_taken(&w->due) +
+                      rad__deque_taken(&w->woken));
 }
 
 /* A guess by its worker: whether something goes before its own spawns. */
@@ -271,7 +270,7 @@ RAD_INTERNAL bool rad__worker_take_own(rad_worker *w, bool oldest_too);
 /* ---- For the task that runs on this worker ------------------------------------------------------------
  * Each answers whose thread must be woken, or RAD_NONE. */
 
-RAD_INTERNAL uint32_t rad__worker_spawn(rad_worker *w, rad_task *task); /* to its own deque */
+RAD_INTERNAL uint32_t rad__worker_spawn(rad_worker *w, rad_task *task);        /* to its own deque */
 RAD_INTERNAL uint32_t rad__worker_spawn_global(rad_worker *w, rad_task *task); /* to the injector */
 RAD_INTERNAL uint32_t rad__worker_spawn_on(rad_worker *w, uint32_t worker, rad_task *task);
 

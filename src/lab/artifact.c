@@ -75,29 +75,21 @@ const rad_path *rad__artifact_path(const rad_artifact *a)
 bool rad__artifact_is_round(const rad_artifact *a)
 {
     uint64_t limit = a->target.c.max_steps ? a->target.c.max_steps : RAD_MAX_STEPS;
-    return a->expects_failure && strcmp(a->expected.identity, "livelock") == 0 &&
-           a->expected.failure_step == limit;
+    return a->expects_failure && strcmp(a->expected.identity, "livelock") == 0 && a->expected.failure_step == limit;
 }
 
 /* ---- Making --------------------------------------------------------------------------------------- */
 
-int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char *policy,
-                             uint64_t seed, const rad_choice *choices, uint64_t count,
-                             const rad_verdict *expected, rad_error *error)
+int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char *policy, uint64_t seed,
+                             const rad_choice *choices, uint64_t count, const rad_verdict *expected, rad_error *error)
 {
     RAD_ASSERT(count <= RAD_CHOICES_MAX);
     *out = NULL;
     int code = rad__json_seed(seed, error);
-    if (code != 0) {
-        return code;
-    }
-    while (count > 0 && choices[count - 1].chosen == 0) {
-        count--; /* the baseline comes by itself */
-    }
+    if (code != 0) return code;
+    while (count > 0 && choices[count - 1].chosen == 0) count--; /* the baseline comes by itself */
     rad_target own;
-    if ((code = rad__target_copy(&own, t, error)) != 0) {
-        return code;
-    }
+    if ((code = rad__target_copy(&own, t, error)) != 0) return code;
     rad_artifact *a = rad__alloc(1, sizeof *a);
     rad_artifact_path *path = rad__alloc(1, sizeof *path);
     uint32_t *chosen = rad__alloc(count, sizeof *chosen);
@@ -108,9 +100,7 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
         rad__free(chosen);
         return rad__error_memory(error);
     }
-    for (uint64_t i = 0; i < count; i++) {
-        chosen[i] = choices[i].chosen;
-    }
+    for (uint64_t i = 0; i < count; i++) chosen[i] = choices[i].chosen;
     a->target = own;
     a->seed = seed;
     a->choices = chosen;
@@ -127,9 +117,8 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
     rad__text_clean(a->expected.message);
     rad__text_clean(a->expected.identity);
     rad__text_clean(a->policy);
-    if (a->expected.trace_hash[0] == 0) {
+    if (a->expected.trace_hash[0] == 0)
         memset(a->expected.trace_hash, '0', RAD_DIGEST_TEXT - 1); /* nobody could compute it */
-    }
     *out = a;
     return 0;
 }
@@ -137,29 +126,21 @@ int rad__artifact_of_choices(rad_artifact **out, const rad_target *t, const char
 int rad__artifact_of_run(rad_artifact **out, const rad_target *t, const char *policy, uint64_t seed,
                          const rad_kernel *k, rad_error *error)
 {
-    RAD_ASSERT(k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED ||
-               k->outcome == RAD_OUTCOME_CUT);
+    RAD_ASSERT(k->outcome == RAD_OUTCOME_FINISHED || k->outcome == RAD_OUTCOME_FAILED || k->outcome == RAD_OUTCOME_CUT);
     rad_verdict v;
     rad_artifact *a;
     *out = NULL;
     rad__verdict_of(k, &v);
-    int code =
-        rad__artifact_of_choices(&a, t, policy, seed, k->choices.items, k->decisions, &v, error);
-    if (code != 0) {
-        return code;
-    }
+    int code = rad__artifact_of_choices(&a, t, policy, seed, k->choices.items, k->decisions, &v, error);
+    if (code != 0) return code;
     uint32_t count = k->set_hash_count + (k->decisions % RAD_SET_HASH_EVERY != 0);
     a->set_hashes = rad__alloc(count, sizeof *a->set_hashes);
     if (a->set_hashes == NULL) {
         rad_artifact_free(a);
         return rad__error_memory(error);
     }
-    if (k->set_hash_count) {
-        memcpy(a->set_hashes, k->set_hashes, k->set_hash_count * sizeof *a->set_hashes);
-    }
-    if (count > k->set_hash_count) {
-        a->set_hashes[count - 1] = k->set_roll;
-    }
+    if (k->set_hash_count) memcpy(a->set_hashes, k->set_hashes, k->set_hash_count * sizeof *a->set_hashes);
+    if (count > k->set_hash_count) a->set_hashes[count - 1] = k->set_roll;
     a->set_hash_count = count;
     *out = a;
     return 0;

@@ -35,17 +35,17 @@ struct rad_artifact {
 };
 
 /* From the kernel's last run (finished or failed): copies choices (trailing zeros cut) and hashes. */
-RAD_INTERNAL int rad__artifact_of_run(rad_artifact **a, const rad_target *t, const char *policy,
-                                      uint64_t seed, const rad_kernel *k, rad_error *error);
+RAD_INTERNAL int rad__artifact_of_run(rad_artifact **a, const rad_target *t, const char *policy, uint64_t seed,
+                                      const rad_kernel *k, rad_error *error);
 
 /* From loose parts, for a run whose process died: no trace hash (all zeros), choices as recorded. */
-RAD_INTERNAL int rad__artifact_of_choices(rad_artifact **a, const rad_target *t, const char *policy,
-                                          uint64_t seed, const rad_choice *choices, uint64_t count,
-                                          const rad_verdict *expected, rad_error *error);
+RAD_INTERNAL int rad__artifact_of_choices(rad_artifact **a, const rad_target *t, const char *policy, uint64_t seed,
+                                          const rad_choice *choices, uint64_t count, const rad_verdict *expected,
+                                          rad_error *error);
 
 /* Adds the rolling set hashes: those of every 64th decision, and `last` unless it is among them. */
-RAD_INTERNAL int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count,
-                                          uint64_t last, uint64_t decisions, rad_error *error);
+RAD_INTERNAL int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count, uint64_t last,
+                                          uint64_t decisions, rad_error *error);
 
 /* True of an artifact whose failure is a livelock at its step limit: flow validation makes them, cutting a run that is
  * known to go round, and earlier versions called every run that was cut one. Its runs are limited accordingly. */
@@ -56,8 +56,8 @@ RAD_INTERNAL void rad__verdict_of(const rad_kernel *k, rad_verdict *v);
 RAD_INTERNAL void rad__verdict_of_race(const rad_kernel *k, const rad_report *r, rad_verdict *v);
 
 /* From and to text, without files. `name` is for messages. */
-RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size,
-                                     const char *name, bool edited_ok, rad_error *error);
+RAD_INTERNAL int rad__artifact_parse(rad_artifact **a, const char *text, size_t size, const char *name, bool edited_ok,
+                                     rad_error *error);
 
 /* The path of its run: what was read, or, of an artifact made here, that of a run made now. NULL: there is none, or it
  * cannot be found out: the machine does not repeat the run, or it is too long. */
@@ -68,8 +68,8 @@ RAD_INTERNAL int rad__path_of(const rad_artifact *a, rad_path **out, rad_error *
 
 /* rad_lab_replay; *unfair: the run is the recorded one only if nobody is held back. So it is of files that were written
  * before schedules were fair: they have no path, and keep to the rule of their time. */
-RAD_INTERNAL int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
-                             bool *unfair, rad_error *error);
+RAD_INTERNAL int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out, bool *unfair,
+                             rad_error *error);
 
 /* A run that kills its process. */
 RAD_INTERNAL bool rad__verdict_is_deadly(const rad_verdict *v);

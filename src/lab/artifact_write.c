@@ -38,9 +38,7 @@ static json_t *write_set_hashes(const rad_artifact *a)
 
 static json_t *write_failure(const rad_artifact *a)
 {
-    if (!a->expects_failure) {
-        return json_null();
-    }
+    if (!a->expects_failure) return json_null();
     json_t *o = json_object();
     const rad_verdict *v = &a->expected;
     if (o == NULL || !rad__json_set(o, "kind", json_string(v->kind)) ||
@@ -61,21 +59,16 @@ static bool write_fields(json_t *root, const rad_artifact *a, const rad_path *pa
     memcpy(build.git_sha, a->git_sha, sizeof build.git_sha);
     memcpy(build.compiler, a->compiler, sizeof build.compiler);
     const rad_verdict *v = &a->expected;
-    const char *expect = a->expects_failure            ? "failure"
-                         : v->result == RAD_RESULT_CUT ? "cut"
-                                                       : "pass";
+    const char *expect = a->expects_failure ? "failure" : v->result == RAD_RESULT_CUT ? "cut" : "pass";
     return rad__json_set(root, "schema_version", json_integer(RAD_ARTIFACT_SCHEMA)) &&
            rad__json_set_build(root, &build) && rad__json_set_program(root, &a->program) &&
-           rad__json_set_target(root, &a->target) &&
-           rad__json_set(root, "policy", json_string(a->policy)) &&
+           rad__json_set_target(root, &a->target) && rad__json_set(root, "policy", json_string(a->policy)) &&
            rad__json_set(root, "seed", json_integer((json_int_t)a->seed)) &&
-           rad__json_set(root, "expect", json_string(expect)) &&
-           rad__json_set(root, "failure", write_failure(a)) &&
+           rad__json_set(root, "expect", json_string(expect)) && rad__json_set(root, "failure", write_failure(a)) &&
            rad__json_set(root, "steps", json_integer((json_int_t)v->steps)) &&
            rad__json_set(root, "decisions", json_integer((json_int_t)v->decisions)) &&
-           rad__json_set(root, "choices", write_choices(a)) &&
-           rad__json_set(root, "set_hashes", write_set_hashes(a)) && rad__path_write(root, path) &&
-           rad__json_set(root, "expected_trace_hash", json_string(v->trace_hash));
+           rad__json_set(root, "choices", write_choices(a)) && rad__json_set(root, "set_hashes", write_set_hashes(a)) &&
+           rad__path_write(root, path) && rad__json_set(root, "expected_trace_hash", json_string(v->trace_hash));
 }
 
 static int artifact_text(const rad_artifact *a, rad_bytes *to, rad_error *error)
@@ -92,9 +85,7 @@ static int artifact_text(const rad_artifact *a, rad_bytes *to, rad_error *error)
     int code = rad__json_checksum(root, &sum, error);
     if (code == 0) {
         rad__digest_text(sum, text);
-        if (!rad__json_set(root, "checksum", json_string(text))) {
-            code = rad__error_memory(error);
-        }
+        if (!rad__json_set(root, "checksum", json_string(text))) code = rad__error_memory(error);
     }
     if (code == 0) {
         rad__json_print(to, root);
@@ -102,18 +93,14 @@ static int artifact_text(const rad_artifact *a, rad_bytes *to, rad_error *error)
         code = to->failed ? rad__error_memory(error) : 0;
     }
     json_decref(root);
-    if (code == 0) {
-        to->size--;
-    }
+    if (code == 0) to->size--;
     return code;
 }
 
 char *rad_artifact_json(const rad_artifact *a, rad_error *error)
 {
     rad_bytes text = {0};
-    if (artifact_text(a, &text, error) != 0) {
-        rad__bytes_free(&text);
-    }
+    if (artifact_text(a, &text, error) != 0) rad__bytes_free(&text);
     return (char *)text.data;
 }
 
@@ -121,9 +108,7 @@ int rad_artifact_write(const rad_artifact *a, const char *path, rad_error *error
 {
     rad_bytes text = {0};
     int code = artifact_text(a, &text, error);
-    if (code == 0) {
-        code = rad__os_write_file(path, text.data, text.size, error);
-    }
+    if (code == 0) code = rad__os_write_file(path, text.data, text.size, error);
     rad__bytes_free(&text);
     return code;
 }
@@ -162,11 +147,10 @@ char *rad_artifact_base64(const rad_artifact *a, rad_error *error)
     if (artifact_text(a, &text, error) == 0) {
         size_t digits = ((size_t)text.size + 2) / 3 * 4;
         encoded = rad__alloc(digits + digits / BASE64_LINE + 2, 1);
-        if (encoded == NULL) {
+        if (encoded == NULL)
             rad__error_memory(error);
-        } else {
+        else
             base64_encode(text.data, text.size, encoded);
-        }
     }
     rad__bytes_free(&text);
     return encoded;

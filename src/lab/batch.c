@@ -77,8 +77,8 @@ typedef struct run_extent {
     uint32_t set_hash_count;
 } run_extent;
 
-static void batch_finding(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v,
-                          const run_extent *x, uint64_t run)
+static void batch_finding(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v, const run_extent *x,
+                          uint64_t run)
 {
     const rad_kernel *k = b->rig->kernel;
     for (uint64_t i = 0; i < out->finding_count; i++) {
@@ -102,8 +102,7 @@ static void batch_finding(rad_batch_worker *b, rad_batch_result *out, const rad_
 }
 
 /* A race that did not end the run: the run up to the end of its step is the failure. */
-static void batch_race(rad_batch_worker *b, rad_batch_result *out, const rad_report *r,
-                       uint64_t run)
+static void batch_race(rad_batch_worker *b, rad_batch_result *out, const rad_report *r, uint64_t run)
 {
     rad_verdict v;
     run_extent x = {r->decisions, r->switches, r->set_roll, r->set_hash_count};
@@ -111,8 +110,7 @@ static void batch_race(rad_batch_worker *b, rad_batch_result *out, const rad_rep
     batch_finding(b, out, &v, &x, run);
 }
 
-static void batch_failure(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v,
-                          uint64_t run)
+static void batch_failure(rad_batch_worker *b, rad_batch_result *out, const rad_verdict *v, uint64_t run)
 {
     const rad_kernel *k = b->rig->kernel;
     run_extent x = {k->decisions, k->switches, k->set_roll, k->set_hash_count};
@@ -135,13 +133,10 @@ static bool batch_keep_events(rad_batch_worker *b, const rad_trace *t)
     return true;
 }
 
-static uint64_t batch_first_difference(const rad_batch_worker *b, const rad_trace *t,
-                                       uint64_t count)
+static uint64_t batch_first_difference(const rad_batch_worker *b, const rad_trace *t, uint64_t count)
 {
     uint64_t i = 0;
-    while (i < count && i < t->count &&
-           memcmp(&b->events[i], rad__trace_at(t, i), sizeof(rad_event)) == 0)
-        i++;
+    while (i < count && i < t->count && memcmp(&b->events[i], rad__trace_at(t, i), sizeof(rad_event)) == 0) i++;
     if (i < t->count) return rad__trace_at(t, i)->step;
     return i < count ? b->events[i].step : t->count ? rad__trace_at(t, t->count - 1)->step : 0;
 }
@@ -151,8 +146,7 @@ static bool batch_differs(rad_batch_worker *b, rad_verdict *v, rad_batch_result 
 {
     rad_kernel *k = b->rig->kernel;
     uint64_t decisions = k->decisions, events = k->trace.count;
-    if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)decisions + 1) ||
-        !batch_keep_events(b, &k->trace)) {
+    if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)decisions + 1) || !batch_keep_events(b, &k->trace)) {
         batch_nomem(out);
         return false;
     }
@@ -168,8 +162,7 @@ static bool batch_differs(rad_batch_worker *b, rad_verdict *v, rad_batch_result 
     v->failure_step = batch_first_difference(b, &k->trace, events);
     snprintf(v->kind, sizeof v->kind, "nondeterminism");
     snprintf(v->identity, sizeof v->identity, "nondeterminism");
-    snprintf(v->message, sizeof v->message,
-             "the same choices gave another run: first difference at step %llu",
+    snprintf(v->message, sizeof v->message, "the same choices gave another run: first difference at step %llu",
              (unsigned long long)v->failure_step);
     return true;
 }
@@ -188,8 +181,7 @@ static bool batch_fold(rad_batch_worker *b, const rad_batch *u, rad_batch_result
     }
     if (k->outcome != RAD_OUTCOME_PRUNED) batch_class(b, out);
     bool failed = k->outcome == RAD_OUTCOME_FAILED;
-    bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK ||
-                            k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
+    bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK || k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
     out->cut += k->outcome == RAD_OUTCOME_CUT;
     out->held += k->fair.held > 0;
     out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
@@ -198,8 +190,7 @@ static bool batch_fold(rad_batch_worker *b, const rad_batch *u, rad_batch_result
     if (failed || u->twice) {
         rad_verdict v;
         rad__verdict_of(k, &v);
-        if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && batch_differs(b, &v, out))
-            failed = true;
+        if (u->twice && k->outcome != RAD_OUTCOME_PRUNED && batch_differs(b, &v, out)) failed = true;
         if (failed) batch_failure(b, out, &v, run);
     }
     failed |= races > 0;
@@ -209,8 +200,7 @@ static bool batch_fold(rad_batch_worker *b, const rad_batch *u, rad_batch_result
 
 /* A batch of slow runs ends early and leaves the rest to another one: limits and progress are looked at
  * between batches, and it does not matter how the runs are cut. Asks the clock every 64 steps. */
-static bool batch_is_long(const rad_batch *u, uint64_t *started_ns, uint64_t *at_steps,
-                          const rad_batch_result *out)
+static bool batch_is_long(const rad_batch *u, uint64_t *started_ns, uint64_t *at_steps, const rad_batch_result *out)
 {
     if (u->steps_max != 0 && out->steps >= u->steps_max) return true;
     if (*started_ns != 0 && out->steps - *at_steps < 64) return false;
@@ -226,8 +216,8 @@ static bool batch_policy(rad_batch_worker *b, const char *name, rad_batch_result
     rad__policy_destroy(b->policy);
     b->policy = NULL;
     bool baseline = strcmp(name, "baseline") == 0; /* a guide without a list */
-    int code = baseline ? rad__policy_guide(&b->policy, &out->error)
-                        : rad__policy_create(&b->policy, name, &out->error);
+    int code =
+        baseline ? rad__policy_guide(&b->policy, &out->error) : rad__policy_create(&b->policy, name, &out->error);
     snprintf(b->policy_name, sizeof b->policy_name, "%s", name);
     return code == 0;
 }
@@ -273,8 +263,7 @@ static bool dedup_deciding(rad_observer *o, rad_kernel *k)
     rad__fair_state(k, &h);
     bool again = rad__set128_add(&d->worker->passed, h.digest) == RAD_SET_KNOWN;
     if (k->decisions < d->prefix) return false;
-    if (again)
-        d->circles = true; /* a schedule that never ends, of which this run is the beginning */
+    if (again) d->circles = true; /* a schedule that never ends, of which this run is the beginning */
     return rad__set128_add(&d->worker->visited, h.digest) == RAD_SET_KNOWN;
 }
 
@@ -305,8 +294,7 @@ static void batch_tree(rad_batch_worker *b, const rad_batch *u, rad_batch_result
         rad__rig_run(rig, &options);
         bool more = batch_fold(b, u, out, i);
         length = rig->kernel->decisions;
-        out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound,
-                                            u->bound_limit, &out->pruned);
+        out->exhausted = !rad__tree_advance(rig->choices, &length, u->floor, u->bound, u->bound_limit, &out->pruned);
         if (out->exhausted || !more || batch_is_long(u, &started_ns, &at_steps, out)) break;
     }
     out->endless |= watch.circles;
@@ -443,8 +431,7 @@ bool rad__batch_result_read(rad_batch_result *r, rad_reader *from)
     r->findings = get_array(from, &r->finding_count, sizeof *r->findings);
     r->finding_capacity = (uint32_t)r->finding_count;
     for (uint64_t i = 0; i < r->finding_count; i++) {
-        uint64_t
-            hashes; /* the pointers that came along are the other process's: all are replaced */
+        uint64_t hashes; /* the pointers that came along are the other process's: all are replaced */
         rad_batch_finding *f = &r->findings[i];
         f->choices = get_array(from, &f->choice_count, sizeof *f->choices);
         f->set_hashes = get_array(from, &hashes, sizeof *f->set_hashes);

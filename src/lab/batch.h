@@ -89,8 +89,7 @@ typedef struct rad_batch_result {
     rad_digest *classes; /* of the runs, each once within the batch */
     uint64_t class_count;
     uint32_t class_capacity;
-    rad_batch_finding
-        *findings; /* every way to fail, by first run: a batch is short enough to keep all */
+    rad_batch_finding *findings; /* every way to fail, by first run: a batch is short enough to keep all */
     uint64_t finding_count;
     uint32_t finding_capacity;
     rad_error error; /* resources: the batch is void */
@@ -134,8 +133,8 @@ RAD_INTERNAL uint64_t rad__tree_cost(enum rad_bound bound, const rad_choice *c, 
 
 /* Turns a finished run into the path of the next one, in place: `count` becomes its length. False when
  * nothing is left at or below `floor`. Sets *pruned when the bound cut an alternative off. */
-RAD_INTERNAL bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor,
-                                    enum rad_bound bound, uint64_t limit, bool *pruned);
+RAD_INTERNAL bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor, enum rad_bound bound,
+                                    uint64_t limit, bool *pruned);
 
 /* Cuts off the later half of what is left: path/floor keep the deeper part, *other gets the rest (path
  * in a new allocation). False when there is nothing to give away. */

@@ -79,8 +79,7 @@ static deed *add_deed(rad_blame *b, uint32_t object)
         b->failed = true;
         return NULL;
     }
-    b->deeds[b->count] =
-        (deed){.step = b->step, .actor = b->current, .site = d->site, .object = object};
+    b->deeds[b->count] = (deed){.step = b->step, .actor = b->current, .site = d->site, .object = object};
     return &b->deeds[b->count++];
 }
 
@@ -202,20 +201,17 @@ static bool is_one_of(uint32_t site, const char *const *names)
 }
 
 /* The last one of these operations on the object, by anybody but `but`, that was done; NULL: there was none. */
-static const deed *last_deed(const rad_blame *b, uint32_t object, const char *const *sites,
-                             uint32_t but)
+static const deed *last_deed(const rad_blame *b, uint32_t object, const char *const *sites, uint32_t but)
 {
     for (uint32_t i = b->count; i-- > 0;) {
         const deed *d = &b->deeds[i];
-        if (d->object == object && !d->waits && d->actor != but && is_one_of(d->site, sites))
-            return d;
+        if (d->object == object && !d->waits && d->actor != but && is_one_of(d->site, sites)) return d;
     }
     return NULL;
 }
 
 /* Its partner may have waited, and was woken by what it waited for: then that one got it. */
-static void say_received(words *w, const deed *sent, const char *const *receiving, uint32_t but,
-                         const char *verb)
+static void say_received(words *w, const deed *sent, const char *const *receiving, uint32_t but, const char *verb)
 {
     char name[RAD_NAME_MAX];
     const deed *taken = last_deed(w->b, sent->object, receiving, but);
@@ -228,16 +224,15 @@ static void say_received(words *w, const deed *sent, const char *const *receivin
     }
 }
 
-static const char *const signals[] = {"cond_signal", "cond_broadcast", "pthread_cond_signal",
-                                      "pthread_cond_broadcast", NULL};
+static const char *const signals[] = {"cond_signal", "cond_broadcast", "pthread_cond_signal", "pthread_cond_broadcast",
+                                      NULL};
 static const char *const single_signals[] = {"cond_signal", "pthread_cond_signal", NULL};
 static const char *const sends[] = {"send", "send_many", "chan_send_spawn", NULL};
 static const char *const receives[] = {"recv", "recv_many", "chan_recv_join", "select", NULL};
 static const char *const selects[] = {"select", NULL};
 static const char *const closes[] = {"chan_close", NULL};
 static const char *const releases[] = {"semaphore_release", "sem_post", NULL};
-static const char *const acquires[] = {"semaphore_acquire", "semaphore_try", "sem_wait",
-                                       "sem_trywait",       "select",        NULL};
+static const char *const acquires[] = {"semaphore_acquire", "semaphore_try", "sem_wait", "sem_trywait", "select", NULL};
 static const char *const arrivals[] = {"barrier_wait", "pthread_barrier_wait", NULL};
 static const char *const takes[] = {"stock_take", "select", NULL};
 static const char *const gives[] = {"stock_give", NULL};
@@ -273,16 +268,13 @@ static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t 
         say(w, "no %s signalled it in this run", w->kind);
         return;
     }
-    say(w, "the last %s came from ",
-        is_one_of(last->site, single_signals) ? "signal" : "broadcast");
+    say(w, "the last %s came from ", is_one_of(last->site, single_signals) ? "signal" : "broadcast");
     say_who(w, last);
     if (last->woken_count > 0 && last->woken[0] == actor) {
-        say(w, ", and woke it; it found nothing to do and waited again at step %llu",
-            (unsigned long long)since);
+        say(w, ", and woke it; it found nothing to do and waited again at step %llu", (unsigned long long)since);
     } else if (last->woken_count > 0) {
         rad__actor_name(w->k, last->woken[0], name);
-        say(w, ", and woke %s instead: a signal wakes one %s, a broadcast wakes all", name,
-            w->kind);
+        say(w, ", and woke %s instead: a signal wakes one %s, a broadcast wakes all", name, w->kind);
     } else if (last->step < since) {
         say(w, ", when no %s waited, so it woke none; this wait began later, at step %llu", w->kind,
             (unsigned long long)since);
@@ -294,11 +286,9 @@ static void blame_channel(words *w, uint32_t object, uint32_t actor, bool sends_
     const deed *closed = last_deed(w->b, object, closes, actor);
     const deed *last = last_deed(w->b, object, sends_itself ? receives : sends, actor);
     if (last == NULL) {
-        say(w, sends_itself ? "no other fiber received from it in this run"
-                            : "no other fiber sent to it in this run");
+        say(w, sends_itself ? "no other fiber received from it in this run" : "no other fiber sent to it in this run");
     } else {
-        say(w, sends_itself ? "the last fiber that received from it was "
-                            : "the last value was sent by ");
+        say(w, sends_itself ? "the last fiber that received from it was " : "the last value was sent by ");
         say_who(w, last);
         if (!sends_itself) say_received(w, last, receives, actor, "received");
         say_where_now(w, last->actor);
@@ -309,8 +299,7 @@ static void blame_channel(words *w, uint32_t object, uint32_t actor, bool sends_
 static uint32_t count_deeds(const rad_blame *b, uint32_t object, const char *const *sites)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < b->count; i++)
-        count += b->deeds[i].object == object && is_one_of(b->deeds[i].site, sites);
+    for (uint32_t i = 0; i < b->count; i++) count += b->deeds[i].object == object && is_one_of(b->deeds[i].site, sites);
     return count;
 }
 

@@ -20,7 +20,6 @@ RAD_INTERNAL void rad__blame_take(rad_blame *b, const rad_record *r);
 RAD_INTERNAL void rad__blame_step(rad_blame *b, uint64_t step, uint32_t actor);
 
 /* Sets story->blame: a line for each fiber that waits and of which there is something to say. False: no memory. */
-RAD_INTERNAL bool rad__blame_tell(const rad_blame *b, const struct rad_kernel *k, rad_places *p,
-                                  rad_story *s);
+RAD_INTERNAL bool rad__blame_tell(const rad_blame *b, const struct rad_kernel *k, rad_places *p, rad_story *s);
 
 #endif

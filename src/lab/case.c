@@ -13,8 +13,7 @@
 #include <string.h>
 
 /* What a case file says about the case itself; `schema_version` makes a file an artifact. */
-static const char *const case_words[] = {"machine", "repaired", "max_steps", "schema_version",
-                                         NULL};
+static const char *const case_words[] = {"machine", "repaired", "max_steps", "schema_version", NULL};
 
 /* ---- Bodies --------------------------------------------------------------------------------------- */
 
@@ -25,23 +24,21 @@ static bool is_taken(const rad_machine *m, const char *key)
     return rad__machine_param(m, key, strlen(key)) != RAD_NONE;
 }
 
-static int body_names(const rad_json_source *s, const char *place, const rad_machine *m,
-                      const json_t *value)
+static int body_names(const rad_json_source *s, const char *place, const rad_machine *m, const json_t *value)
 {
     const char *key;
     json_t *field;
     json_object_foreach((json_t *)value, key, field)
     {
         if (is_taken(m, key))
-            return rad__error(s->error, RAD_EINPUT,
-                              "%s: %s: a field of a body cannot be called \"%s\"", s->name, place,
+            return rad__error(s->error, RAD_EINPUT, "%s: %s: a field of a body cannot be called \"%s\"", s->name, place,
                               key);
     }
     return 0;
 }
 
-int rad__body_of_json(const rad_json_source *s, const char *place, const rad_machine *m,
-                      const json_t *value, char **out)
+int rad__body_of_json(const rad_json_source *s, const char *place, const rad_machine *m, const json_t *value,
+                      char **out)
 {
     char where[160];
     *out = NULL;
@@ -54,8 +51,8 @@ int rad__body_of_json(const rad_json_source *s, const char *place, const rad_mac
     const rad_json_source inner = {where, s->error};
     size_t size = strlen(text);
     if (size > RAD_BODY_BYTES_MAX)
-        code = rad__error(s->error, RAD_EINPUT, "%s: %zu bytes, more than the limit of %d", where,
-                          size, RAD_BODY_BYTES_MAX);
+        code = rad__error(s->error, RAD_EINPUT, "%s: %zu bytes, more than the limit of %d", where, size,
+                          RAD_BODY_BYTES_MAX);
     else
         code = rad__json_look_over(&inner, text, size, true);
     if (code != 0)
@@ -81,8 +78,7 @@ int rad__target_copy(rad_target *to, const rad_target *from, rad_error *error)
     *to = *from;
     to->c.body = NULL;
     if (c.body == NULL) return 0;
-    if (m->body == NULL)
-        return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", m->name);
+    if (m->body == NULL) return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", m->name);
     json_t *value = rad__json_load(&s, c.body, strlen(c.body));
     if (value == NULL) return s.error->code;
     char *text;
@@ -123,8 +119,7 @@ rad_digest rad__case_digest(const rad_target *t)
     memset(&record, 0, sizeof record);
     rad_case c = rad__case_of(t);
     if (c.body) record.body = rad__digest_of(c.body, strlen(c.body));
-    for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++)
-        record.params[i] = c.params[i];
+    for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++) record.params[i] = c.params[i];
     record.max_steps = c.max_steps;
     record.repaired = c.repaired;
     return rad__digest_of(&record, sizeof record);
@@ -136,8 +131,7 @@ static int case_numbers(const rad_json_source *s, const json_t *root, rad_target
 {
     int64_t max_steps = 0;
     int code = 0;
-    if (json_object_get(root, "repaired"))
-        code = rad__json_boolean(s, root, "", "repaired", &t->c.repaired);
+    if (json_object_get(root, "repaired")) code = rad__json_boolean(s, root, "", "repaired", &t->c.repaired);
     if (code == 0 && json_object_get(root, "max_steps"))
         code = rad__json_integer(s, root, "", "max_steps", 0, INT64_MAX, &max_steps);
     t->c.max_steps = (uint64_t)max_steps;
@@ -179,8 +173,7 @@ static int case_of_json(const rad_json_source *s, json_t *root, rad_target *t)
     return code ? code : case_body(s, root, t);
 }
 
-static int case_of_artifact(rad_target *t, const char *text, size_t size, const char *name,
-                            rad_error *error)
+static int case_of_artifact(rad_target *t, const char *text, size_t size, const char *name, rad_error *error)
 {
     rad_artifact *a;
     int code = rad__artifact_parse(&a, text, size, name, true, error);
@@ -191,8 +184,7 @@ static int case_of_artifact(rad_target *t, const char *text, size_t size, const 
     return 0;
 }
 
-int rad__target_parse(rad_target *t, const char *text, size_t size, const char *name,
-                      rad_error *error)
+int rad__target_parse(rad_target *t, const char *text, size_t size, const char *name, rad_error *error)
 {
     rad_error own = {0};
     const rad_json_source s = {name, error ? error : &own};
@@ -242,8 +234,7 @@ static bool case_set(json_t *root, const rad_target *t)
 {
     bool ok = rad__json_set(root, "machine", json_string(t->machine->name));
     if (t->c.repaired) ok = ok && rad__json_set(root, "repaired", json_true());
-    if (t->c.max_steps)
-        ok = ok && rad__json_set(root, "max_steps", json_integer((json_int_t)t->c.max_steps));
+    if (t->c.max_steps) ok = ok && rad__json_set(root, "max_steps", json_integer((json_int_t)t->c.max_steps));
     for (uint32_t i = 0; ok && i < rad__machine_param_count(t->machine); i++)
         ok = rad__json_set(root, t->machine->params[i].name, json_integer(t->c.params[i]));
     if (!ok || t->c.body == NULL) return ok;

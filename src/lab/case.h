@@ -15,8 +15,8 @@
 enum { RAD_BODY_BYTES_MAX = 16 << 20 };
 
 /* The canonical text of `value`, which stands at `place` of the file; it is the caller's. */
-RAD_INTERNAL int rad__body_of_json(const rad_json_source *s, const char *place,
-                                   const rad_machine *m, const json_t *value, char **out);
+RAD_INTERNAL int rad__body_of_json(const rad_json_source *s, const char *place, const rad_machine *m,
+                                   const json_t *value, char **out);
 
 /* The same target with a canonical body of its own. RAD_EINPUT when the body is no JSON object, or the
  * machine takes none. */
@@ -32,7 +32,6 @@ RAD_INTERNAL int rad__target_try(const rad_json_source *s, const char *place, co
 RAD_INTERNAL rad_digest rad__case_digest(const rad_target *t);
 
 /* From text, without files. `name` is for messages. */
-RAD_INTERNAL int rad__target_parse(rad_target *t, const char *text, size_t size, const char *name,
-                                   rad_error *error);
+RAD_INTERNAL int rad__target_parse(rad_target *t, const char *text, size_t size, const char *name, rad_error *error);
 
 #endif

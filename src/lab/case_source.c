@@ -101,8 +101,7 @@ static char *body_of(const char *text, size_t size, const char *key, const char 
 
 /* Looked at for its errors, which name the file; then line by line. */
 int rad__case_source_target(rad_target *t, const rad_machine *machine, const char *path,
-                            int (*check)(const char *path, const char *text, size_t size,
-                                         rad_error *error),
+                            int (*check)(const char *path, const char *text, size_t size, rad_error *error),
                             const char *key, const char *value, rad_error *error)
 {
     char *text;
@@ -113,8 +112,7 @@ int rad__case_source_target(rad_target *t, const rad_machine *machine, const cha
     if (status != 0) return status;
     status = check(path, text, size, error);
     char *own = status == 0 ? body_of(text, size, key, value) : NULL;
-    if (status == 0 && own == NULL)
-        status = rad__error(error, RAD_EINPUT, "%s: expected text in UTF-8", path);
+    if (status == 0 && own == NULL) status = rad__error(error, RAD_EINPUT, "%s: expected text in UTF-8", path);
     rad__free(text);
     rad_target borrowed = *t;
     borrowed.c.body = own;

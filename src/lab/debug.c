@@ -22,8 +22,8 @@ int rad__lab_can_debug(const rad_artifact *a, rad_error *error)
 /* Of a run in which nothing fails by itself, but fibers wait for ever: the last step. */
 static bool is_standstill(const char *kind)
 {
-    return strcmp(kind, "deadlock") == 0 || strcmp(kind, "partial-deadlock") == 0 ||
-           strcmp(kind, "leak") == 0 || strcmp(kind, "starvation") == 0;
+    return strcmp(kind, "deadlock") == 0 || strcmp(kind, "partial-deadlock") == 0 || strcmp(kind, "leak") == 0 ||
+           strcmp(kind, "starvation") == 0;
 }
 
 /* The innermost function of the program where it failed, or makes its last step. */

@@ -52,7 +52,7 @@ struct queued {
 /* A sampling policy, a search, or a row of searches with rising bounds. */
 struct lane {
     const rad_plan_phase *plan; /* the phase it is in */
-    uint32_t phases_left; /* in the row, this one included; 0: the lane has nothing left to do */
+    uint32_t phases_left;       /* in the row, this one included; 0: the lane has nothing left to do */
     uint64_t share;
     rad_phase *phase;        /* what is reported of it; NULL: not begun */
     queued *front;           /* all its queued batches, in run order */
@@ -139,8 +139,7 @@ static void fold_finding(explorer *x, const rad_batch_finding *f)
     rad_exploration *out = x->out;
     for (uint32_t i = 0; i < out->finding_count; i++) {
         rad_finding *known = &out->findings[i];
-        if (strcmp(rad_artifact_verdict(known->artifact)->identity, f->verdict.identity) != 0)
-            continue;
+        if (strcmp(rad_artifact_verdict(known->artifact)->identity, f->verdict.identity) != 0) continue;
         known->failures += f->failures;
         return;
     }
@@ -149,13 +148,12 @@ static void fold_finding(explorer *x, const rad_batch_finding *f)
         return;
     }
     rad_finding *fresh = &out->findings[out->finding_count];
-    int code =
-        rad__artifact_of_choices(&fresh->artifact, x->target, x->at->plan->name, x->options->seed,
-                                 f->choices, f->choice_count, &f->verdict, x->error);
+    int code = rad__artifact_of_choices(&fresh->artifact, x->target, x->at->plan->name, x->options->seed, f->choices,
+                                        f->choice_count, &f->verdict, x->error);
     if (code != 0) return;
     if (f->set_hashes && /* not of a run that died */
-        rad__artifact_set_hashes(fresh->artifact, f->set_hashes, f->set_hash_count, f->set_roll,
-                                 f->choice_count, x->error) != 0) {
+        rad__artifact_set_hashes(fresh->artifact, f->set_hashes, f->set_hash_count, f->set_roll, f->choice_count,
+                                 x->error) != 0) {
         rad_artifact_free(fresh->artifact);
         return;
     }
@@ -168,8 +166,7 @@ static void fold_finding(explorer *x, const rad_batch_finding *f)
 static void fold_classes(explorer *x, const rad_batch_result *r)
 {
     for (uint64_t i = 0; i < r->class_count; i++) {
-        if (i + CLASSES_AHEAD < r->class_count)
-            rad__set128_prefetch(&x->classes, r->classes[i + CLASSES_AHEAD]);
+        if (i + CLASSES_AHEAD < r->class_count) rad__set128_prefetch(&x->classes, r->classes[i + CLASSES_AHEAD]);
         x->out->classes_capped |= rad__set128_add(&x->classes, r->classes[i]) == RAD_SET_FULL;
     }
     x->out->classes = x->classes.count;
@@ -273,8 +270,7 @@ static void explorer_fold(explorer *x)
             return;
         }
         uint64_t steps_left = x->steps_budget - x->out->steps;
-        if (p->result.steps > steps_left && p->batch.steps_max != steps_left &&
-            p->result.runs > 1) {
+        if (p->result.steps > steps_left && p->batch.steps_max != steps_left && p->result.runs > 1) {
             rad__batch_result_free(&p->result); /* started when more was left */
             p->state = QUEUED_WAITING;
             return;
@@ -298,8 +294,7 @@ static int explorer_start(explorer *x)
         if (p->batch.dedup && p != l->front) break; /* one process knows the visited states */
         rad_batch other;
         bool more_hands = rad__workers_idle(x->workers) > 1 && !p->batch.dedup;
-        if (p->batch.kind == RAD_BATCH_TREE && !p->closed && more_hands &&
-            rad__tree_split(&p->batch, &other)) {
+        if (p->batch.kind == RAD_BATCH_TREE && !p->closed && more_hands && rad__tree_split(&p->batch, &other)) {
             other.count = BATCH_RUNS;
             if (queued_insert(x, l, &p->next, &other) == NULL) {
                 rad__free(other.path);
@@ -355,8 +350,7 @@ static int death_rest(explorer *x, queued *p, const rad_workers_answer *a, bool 
         uint64_t length = a->choice_count;
         rest.path = path_copy(x, a->choices, length);
         if (rest.path == NULL) return x->error->code;
-        more =
-            rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
+        more = rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
         rest.path_count = length;
         rest.count = tree_batch_runs(p->lane);
     } else {
@@ -419,8 +413,7 @@ static int explorer_answer(explorer *x)
     if (code != 0 || a.ticket == NULL) return code;
     queued *p = a.ticket;
     const rad_explore_options *o = x->options;
-    if (a.died && o->interrupted &&
-        *o->interrupted) /* whoever asked us to stop asked the worker too */
+    if (a.died && o->interrupted && *o->interrupted) /* whoever asked us to stop asked the worker too */
         return rad__error(x->error, RAD_EINTERRUPTED, "interrupted");
     if (a.died) return explorer_death(x, p, &a);
     p->result = a.result;
@@ -487,8 +480,7 @@ static int turn_sample(explorer *x, lane *l)
 {
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     while (turn_left(l) > 0 && !x->stop) {
-        uint64_t epoch =
-            l->plan->learns ? rad__epoch_end(l->next) : l->next + BATCH_RUNS * jobs * BATCHES_AHEAD;
+        uint64_t epoch = l->plan->learns ? rad__epoch_end(l->next) : l->next + BATCH_RUNS * jobs * BATCHES_AHEAD;
         int code = sample_queue(x, l, epoch < l->turn_end ? epoch : l->turn_end);
         if (code == 0) code = explorer_work(x);
         if (code != 0) return code;
@@ -598,8 +590,7 @@ static void count_sites(const rad_target *t, rad_exploration *out)
     rad_error ignored = {0};                 /* opening the workers asks again and reports */
     if (rad__program_is(t->machine)) return; /* a program need not make every call that there is */
     if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, &ignored) != 0) return;
-    while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL)
-        out->site_count++;
+    while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL) out->site_count++;
     t->machine->destroy(self);
 }
 
@@ -614,8 +605,7 @@ static void explorer_budgets(explorer *x)
     x->seconds = o->seconds > 0 ? o->seconds : o->runs == 0 ? RAD_SECONDS_PRESET : 0;
 }
 
-int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out,
-                    rad_error *error)
+int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out, rad_error *error)
 {
     rad_plan plan;
     explorer x = {.target = t, .options = o, .out = out, .error = error};
@@ -623,18 +613,17 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     *out = (rad_exploration){0};
     rad__error_clear(error);
     if (o->seed > INT64_MAX)
-        return rad__error(error, RAD_EINPUT, "seed %llu: expected at most %lld",
-                          (unsigned long long)o->seed, (long long)INT64_MAX);
+        return rad__error(error, RAD_EINPUT, "seed %llu: expected at most %lld", (unsigned long long)o->seed,
+                          (long long)INT64_MAX);
     int code = rad__plan(&plan, o->strategy, t->machine, error);
     if (code != 0) return code;
     explorer_budgets(&x);
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
-    enum rad_workers_way way = rad__user_policy_find(o->strategy ? o->strategy : "auto")
-                                   ? RAD_WORKERS_TOLD
-                               : o->apart ? RAD_WORKERS_APART
-                                          : RAD_WORKERS_USUAL;
+    enum rad_workers_way way = rad__user_policy_find(o->strategy ? o->strategy : "auto") ? RAD_WORKERS_TOLD
+                               : o->apart                                                ? RAD_WORKERS_APART
+                                                                                         : RAD_WORKERS_USUAL;
     code = rad__workers_open(&x.workers, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
     if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;

@@ -19,12 +19,10 @@ static const char points_field[] = "points";
 static char *points_text(const json_t *list)
 {
     size_t size = 1, used = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        size += json_string_length(json_array_get(list, i)) + 1;
+    for (size_t i = 0; i < json_array_size(list); i++) size += json_string_length(json_array_get(list, i)) + 1;
     char *text = rad__alloc(1, size);
     for (size_t i = 0; text && i < json_array_size(list); i++)
-        used += (size_t)snprintf(text + used, size - used, "%s\n",
-                                 json_string_value(json_array_get(list, i)));
+        used += (size_t)snprintf(text + used, size - used, "%s\n", json_string_value(json_array_get(list, i)));
     return text;
 }
 
@@ -81,8 +79,7 @@ static bool add_pair(json_t *list, const char *identity)
     return add_name(list, other + sizeof between - 1) || first;
 }
 
-int rad__inserted_join(rad_target *to, const rad_target *from, const rad_exploration *e, bool *more,
-                       rad_error *error)
+int rad__inserted_join(rad_target *to, const rad_target *from, const rad_exploration *e, bool *more, rad_error *error)
 {
     json_t *whole = json_loads(from->c.body ? from->c.body : from->machine->body, 0, NULL);
     json_t *list = json_object_get(whole, points_field);

@@ -18,13 +18,12 @@ typedef struct rad_inserted {
 
 /* Divides the body of a case: the arguments, and names of places, each with a newline behind it. Both are the
  * caller's, to be freed. */
-RAD_INTERNAL int rad__inserted_split(const char *body, char **arguments, char **points,
-                                     rad_error *error);
+RAD_INTERNAL int rad__inserted_split(const char *body, char **arguments, char **points, rad_error *error);
 
 /* *to gets the case of `from` and the places of the races that were found. *more: there are new ones; only then it
  * has to be freed. */
-RAD_INTERNAL int rad__inserted_join(rad_target *to, const rad_target *from,
-                                    const rad_exploration *e, bool *more, rad_error *error);
+RAD_INTERNAL int rad__inserted_join(rad_target *to, const rad_target *from, const rad_exploration *e, bool *more,
+                                    rad_error *error);
 
 /* Writes "(file.c:12)" where a message of the program has "[+1a2b]". */
 RAD_INTERNAL void rad__spots_read(char *message, size_t size);

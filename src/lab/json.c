@@ -48,10 +48,9 @@ typedef struct json_limits {
     uint64_t lists, values, total;
 } json_limits;
 
-static const json_limits json_file = {RAD_JSON_DEPTH_MAX, RAD_JSON_LISTS_MAX, RAD_JSON_VALUES_MAX,
-                                      RAD_JSON_TOTAL_MAX};
-static const json_limits json_body = {RAD_JSON_BODY_DEPTH_MAX, RAD_JSON_BODY_LISTS_MAX,
-                                      RAD_JSON_BODY_TOTAL_MAX, RAD_JSON_BODY_TOTAL_MAX};
+static const json_limits json_file = {RAD_JSON_DEPTH_MAX, RAD_JSON_LISTS_MAX, RAD_JSON_VALUES_MAX, RAD_JSON_TOTAL_MAX};
+static const json_limits json_body = {RAD_JSON_BODY_DEPTH_MAX, RAD_JSON_BODY_LISTS_MAX, RAD_JSON_BODY_TOTAL_MAX,
+                                      RAD_JSON_BODY_TOTAL_MAX};
 
 typedef struct json_survey {
     const json_limits *limits;
@@ -61,13 +60,11 @@ typedef struct json_survey {
     uint64_t total, lists;
 } json_survey;
 
-static int survey_bad(const rad_json_source *s, const json_survey *v, uint64_t at, const char *what,
-                      uint64_t limit)
+static int survey_bad(const rad_json_source *s, const json_survey *v, uint64_t at, const char *what, uint64_t limit)
 {
-    return rad__error(s->error, RAD_EINPUT, "%s%s%llu:%llu: more than %llu %s", name_of(s),
-                      colon_of(s), (unsigned long long)v->line,
-                      (unsigned long long)(at - v->line_begin + 1), (unsigned long long)limit,
-                      what);
+    return rad__error(s->error, RAD_EINPUT, "%s%s%llu:%llu: more than %llu %s", name_of(s), colon_of(s),
+                      (unsigned long long)v->line, (unsigned long long)(at - v->line_begin + 1),
+                      (unsigned long long)limit, what);
 }
 
 static int survey_mark(const rad_json_source *s, json_survey *v, uint64_t at, char mark)
@@ -77,22 +74,14 @@ static int survey_mark(const rad_json_source *s, json_survey *v, uint64_t at, ch
         v->line++;
         v->line_begin = at + 1;
     } else if (mark == '[' || mark == '{') {
-        if (v->depth == most->depth) {
-            return survey_bad(s, v, at, "lists within each other", most->depth);
-        }
-        if (++v->lists > most->lists) {
-            return survey_bad(s, v, at, "lists and objects", most->lists);
-        }
+        if (v->depth == most->depth) return survey_bad(s, v, at, "lists within each other", most->depth);
+        if (++v->lists > most->lists) return survey_bad(s, v, at, "lists and objects", most->lists);
         v->commas[++v->depth] = 0;
     } else if ((mark == ']' || mark == '}') && v->depth > 0) {
         v->depth--;
     } else if (mark == ',') {
-        if (++v->commas[v->depth] >= most->values) {
-            return survey_bad(s, v, at, "values in one list", most->values);
-        }
-        if (++v->total >= most->total) {
-            return survey_bad(s, v, at, "values", most->total);
-        }
+        if (++v->commas[v->depth] >= most->values) return survey_bad(s, v, at, "values in one list", most->values);
+        if (++v->total >= most->total) return survey_bad(s, v, at, "values", most->total);
     }
     return 0;
 }
@@ -109,9 +98,7 @@ int rad__json_look_over(const rad_json_source *s, const char *text, size_t size,
             at += c == '\\';
         } else if (c < '0' || c > '9') {
             int code = survey_mark(s, &v, at, c);
-            if (code != 0) {
-                return code;
-            }
+            if (code != 0) return code;
         }
     }
     return 0;
@@ -125,36 +112,31 @@ static int json_syntax(const rad_json_source *s, const json_error_t *e)
     static const char between[] = " expected near ";
     const char *split = strstr(e->text, between);
     if (split != NULL) {
-        return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected %.*s, found %.100s",
-                          name_of(s), colon_of(s), e->line, e->column, (int)(split - e->text),
-                          e->text, split + sizeof between - 1);
+        return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected %.*s, found %.100s", name_of(s), colon_of(s),
+                          e->line, e->column, (int)(split - e->text), e->text, split + sizeof between - 1);
     }
-    return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected JSON, found %.120s", name_of(s),
-                      colon_of(s), e->line, e->column, e->text);
+    return rad__error(s->error, RAD_EINPUT, "%s%s%d:%d: expected JSON, found %.120s", name_of(s), colon_of(s), e->line,
+                      e->column, e->text);
 }
 
 json_t *rad__json_load(const rad_json_source *s, const char *text, size_t size)
 {
     rad__json_prepare();
-    if (rad__json_look_over(s, text, size, false) != 0) {
-        return NULL;
-    }
+    if (rad__json_look_over(s, text, size, false) != 0) return NULL;
     json_error_t e;
     memset(&e, 0, sizeof e);
     json_short = false;
     json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
     if (root == NULL || json_short) {
         json_decref(root);
-        if (json_short) {
+        if (json_short)
             rad__error_memory(s->error);
-        } else {
+        else
             json_syntax(s, &e);
-        }
         return NULL;
     }
     if (!json_is_object(root)) {
-        rad__error(s->error, RAD_EINPUT, "%s%s1:1: expected an object, found an array", name_of(s),
-                   colon_of(s));
+        rad__error(s->error, RAD_EINPUT, "%s%s1:1: expected an object, found an array", name_of(s), colon_of(s));
         json_decref(root);
         return NULL;
     }
@@ -177,8 +159,7 @@ static void json_describe(char *text, size_t size, const json_t *value)
     }
 }
 
-int rad__json_bad(const rad_json_source *s, const char *place, const char *expected,
-                  const json_t *found)
+int rad__json_bad(const rad_json_source *s, const char *place, const char *expected, const json_t *found)
 {
     char what[96];
     json_describe(what, sizeof what, found);
@@ -187,46 +168,41 @@ int rad__json_bad(const rad_json_source *s, const char *place, const char *expec
                       s->name ? ": " : "", place, expected, what);
 }
 
-static int json_bad_member(const rad_json_source *s, const char *place, const char *key,
-                           const char *expected, const json_t *found)
+static int json_bad_member(const rad_json_source *s, const char *place, const char *key, const char *expected,
+                           const json_t *found)
 {
     char full[160];
     snprintf(full, sizeof full, "%.60s%s%.60s", place, *place ? "." : "", key);
     return rad__json_bad(s, full, expected, found);
 }
 
-int rad__json_object(const rad_json_source *s, const json_t *o, const char *place, const char *key,
-                     const json_t **out)
+int rad__json_object(const rad_json_source *s, const json_t *o, const char *place, const char *key, const json_t **out)
 {
     *out = json_object_get(o, key);
     return json_is_object(*out) ? 0 : json_bad_member(s, place, key, "an object", *out);
 }
 
-int rad__json_integer(const rad_json_source *s, const json_t *o, const char *place, const char *key,
-                      int64_t min, int64_t max, int64_t *out)
+int rad__json_integer(const rad_json_source *s, const json_t *o, const char *place, const char *key, int64_t min,
+                      int64_t max, int64_t *out)
 {
     const json_t *value = json_object_get(o, key);
     *out = json_integer_value(value);
-    if (json_is_integer(value) && *out >= min && *out <= max) {
-        return 0;
-    }
+    if (json_is_integer(value) && *out >= min && *out <= max) return 0;
     char expected[96];
     *out = min;
-    snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)min,
-             (long long)max);
+    snprintf(expected, sizeof expected, "an integer from %lld to %lld", (long long)min, (long long)max);
     return json_bad_member(s, place, key, expected, value);
 }
 
-int rad__json_boolean(const rad_json_source *s, const json_t *o, const char *place, const char *key,
-                      bool *out)
+int rad__json_boolean(const rad_json_source *s, const json_t *o, const char *place, const char *key, bool *out)
 {
     const json_t *value = json_object_get(o, key);
     *out = json_is_true(value);
     return json_is_boolean(value) ? 0 : json_bad_member(s, place, key, "true or false", value);
 }
 
-int rad__json_text(const rad_json_source *s, const json_t *o, const char *place, const char *key,
-                   char *out, size_t room)
+int rad__json_text(const rad_json_source *s, const json_t *o, const char *place, const char *key, char *out,
+                   size_t room)
 {
     const json_t *value = json_object_get(o, key);
     *out = 0;
@@ -239,35 +215,28 @@ int rad__json_text(const rad_json_source *s, const json_t *o, const char *place,
     return json_bad_member(s, place, key, expected, value);
 }
 
-int rad__json_digest(const rad_json_source *s, const json_t *o, const char *place, const char *key,
-                     rad_digest *out)
+int rad__json_digest(const rad_json_source *s, const json_t *o, const char *place, const char *key, rad_digest *out)
 {
     const json_t *value = json_object_get(o, key);
-    if (json_is_string(value) && rad__digest_parse(json_string_value(value), out)) {
-        return 0;
-    }
+    if (json_is_string(value) && rad__digest_parse(json_string_value(value), out)) return 0;
     *out = (rad_digest){0, 0};
     return json_bad_member(s, place, key, "32 hexadecimal digits", value);
 }
 
-int rad__json_only(const rad_json_source *s, const json_t *o, const char *place,
-                   const char *const *keys)
+int rad__json_only(const rad_json_source *s, const json_t *o, const char *place, const char *const *keys)
 {
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)o, key, value)
     {
         uint32_t i = 0;
-        while (keys[i] != NULL && strcmp(keys[i], key) != 0) {
-            i++;
-        }
+        while (keys[i] != NULL && strcmp(keys[i], key) != 0) i++;
         if (keys[i] == NULL) {
             char name[64];
             snprintf(name, sizeof name, "%s", key);
             rad__text_clean(name);
-            return rad__error(s->error, RAD_EINPUT, "%s%sunknown field \"%s%s%s\"",
-                              s->name ? s->name : "", s->name ? ": " : "", place, *place ? "." : "",
-                              name);
+            return rad__error(s->error, RAD_EINPUT, "%s%sunknown field \"%s%s%s\"", s->name ? s->name : "",
+                              s->name ? ": " : "", place, *place ? "." : "", name);
         }
     }
     return 0;
@@ -283,16 +252,15 @@ static int json_read_params(const rad_json_source *s, const json_t *c, rad_targe
     int code = rad__json_object(s, c, "case", "params", &params);
     for (uint32_t i = 0; code == 0 && known && i < RAD_PARAMS_MAX && known[i].name; i++) {
         keys[i] = known[i].name;
-        code = rad__json_integer(s, params, "case.params", known[i].name, known[i].min,
-                                 known[i].max, &out->c.params[i]);
+        code =
+            rad__json_integer(s, params, "case.params", known[i].name, known[i].min, known[i].max, &out->c.params[i]);
     }
     return code ? code : rad__json_only(s, params, "case.params", keys);
 }
 
 int rad__json_no_machine(const rad_json_source *s, const char *name)
 {
-    return rad__error(s->error, RAD_EINPUT,
-                      "%s: machine: unknown machine \"%s\"; 'raddle list' shows all", s->name,
+    return rad__error(s->error, RAD_EINPUT, "%s: machine: unknown machine \"%s\"; 'raddle list' shows all", s->name,
                       name);
 }
 
@@ -309,14 +277,13 @@ static int json_read_body(const rad_json_source *s, const json_t *c, rad_target 
 }
 
 /* A machine of a program is not one of raddle's own that happens to have its name. */
-static int check_program(const rad_json_source *s, const json_t *root, const char *name,
-                         const rad_machine *m)
+static int check_program(const rad_json_source *s, const json_t *root, const char *name, const rad_machine *m)
 {
     rad_lab_program program;
     int code = rad__json_read_program(s, root, &program);
     if (code != 0 || program.path[0] == 0 || (m && rad_machine_is_added(m))) return code;
-    return rad__error(s->error, RAD_EINPUT, "%s: machine: \"%s\" is in the program %.300s", s->name,
-                      name, program.path);
+    return rad__error(s->error, RAD_EINPUT, "%s: machine: \"%s\" is in the program %.300s", s->name, name,
+                      program.path);
 }
 
 int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_target *out)
@@ -327,26 +294,17 @@ int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_targ
     int64_t max_steps;
     *out = (rad_target){0};
     int code = rad__json_text(s, root, "", "machine", name, sizeof name);
-    if (code != 0) {
-        return code;
-    }
+    if (code != 0) return code;
     out->machine = rad_machine_find(name);
-    if ((code = check_program(s, root, name, out->machine)) != 0) {
-        return code;
-    }
-    if (out->machine == NULL) {
-        return rad__json_no_machine(s, name);
-    }
-    if (out->machine->body) {
-        keys[3] = "body";
-    }
+    if ((code = check_program(s, root, name, out->machine)) != 0) return code;
+    if (out->machine == NULL) return rad__json_no_machine(s, name);
+    if (out->machine->body) keys[3] = "body";
     if ((code = rad__json_object(s, root, "", "case", &c)) != 0 ||
         (code = rad__json_boolean(s, c, "case", "repaired", &out->c.repaired)) != 0 ||
         (code = json_read_params(s, c, out)) != 0 ||
         (code = rad__json_integer(s, c, "case", "max_steps", 0, INT64_MAX, &max_steps)) != 0 ||
-        (code = rad__json_only(s, c, "case", keys)) != 0) {
+        (code = rad__json_only(s, c, "case", keys)) != 0)
         return code;
-    }
     out->c.max_steps = (uint64_t)max_steps;
     return json_read_body(s, c, out);
 }
@@ -359,9 +317,8 @@ int rad__json_read_build(const rad_json_source *s, const json_t *root, rad_json_
     if ((code = rad__json_object(s, root, "", "build", &b)) != 0 ||
         (code = rad__json_text(s, b, "build", "version", out->version, sizeof out->version)) != 0 ||
         (code = rad__json_text(s, b, "build", "git_sha", out->git_sha, sizeof out->git_sha)) != 0 ||
-        (code = rad__json_text(s, b, "build", "compiler", out->compiler, sizeof out->compiler))) {
+        (code = rad__json_text(s, b, "build", "compiler", out->compiler, sizeof out->compiler)))
         return code;
-    }
     return rad__json_only(s, b, "build", keys);
 }
 
@@ -376,14 +333,11 @@ int rad__json_read_program(const rad_json_source *s, const json_t *root, rad_lab
         (code = rad__json_text(s, p, "program", "path", out->path, sizeof out->path)) != 0 ||
         (code = rad__json_text(s, p, "program", "build_id", out->build_id, sizeof out->build_id)) ||
         (json_object_get(p, "library") &&
-         (code = rad__json_text(s, p, "program", "library", out->library, sizeof out->library)))) {
+         (code = rad__json_text(s, p, "program", "library", out->library, sizeof out->library))))
         return code;
-    }
     rad__text_plain(out->library);
     rad__text_plain(out->path); /* it is printed as part of a command */
     rad__text_plain(out->build_id);
-    if (out->path[0] == 0) {
-        return rad__json_bad(s, "program.path", "a path", json_object_get(p, "path"));
-    }
+    if (out->path[0] == 0) return rad__json_bad(s, "program.path", "a path", json_object_get(p, "path"));
     return rad__json_only(s, p, "program", keys);
 }

@@ -19,11 +19,9 @@ bool rad__json_set(json_t *o, const char *key, json_t *value)
 
 int rad__json_seed(uint64_t seed, rad_error *error)
 {
-    if (seed <= INT64_MAX) {
-        return 0;
-    }
-    return rad__error(error, RAD_EINPUT, "seed %llu: a file can hold seeds up to %lld only",
-                      (unsigned long long)seed, (long long)INT64_MAX);
+    if (seed <= INT64_MAX) return 0;
+    return rad__error(error, RAD_EINPUT, "seed %llu: a file can hold seeds up to %lld only", (unsigned long long)seed,
+                      (long long)INT64_MAX);
 }
 
 bool rad__json_set_build(json_t *root, const rad_json_build *b)
@@ -50,9 +48,8 @@ bool rad__json_set_target(json_t *root, const rad_target *t)
     const rad_param *known = t->machine->params;
     json_t *params = json_object(), *c = json_object();
     bool ok = params && c;
-    for (uint32_t i = 0; ok && known && i < RAD_PARAMS_MAX && known[i].name; i++) {
+    for (uint32_t i = 0; ok && known && i < RAD_PARAMS_MAX && known[i].name; i++)
         ok = rad__json_set(params, known[i].name, json_integer(t->c.params[i]));
-    }
     ok = ok && rad__json_set(c, "repaired", json_boolean(t->c.repaired));
     ok = (c ? rad__json_set(c, "params", params) : (json_decref(params), false)) && ok;
     ok = ok && rad__json_set(c, "max_steps", json_integer((json_int_t)t->c.max_steps));
@@ -107,14 +104,11 @@ static void print_list(rad_bytes *to, const json_t *list, uint32_t depth)
             print_newline(to, depth + 1);
         }
         alone = nested;
-        if (nested && (depth + 1) * JSON_INDENT + item.size + 1 > JSON_COLUMNS) {
+        if (nested && (depth + 1) * JSON_INDENT + item.size + 1 > JSON_COLUMNS)
             print_value(to, value, depth + 1);
-        } else {
+        else
             rad__bytes_put(to, item.data, item.size);
-        }
-        if (i + 1 < count) {
-            rad__bytes_put(to, ",", 1);
-        }
+        if (i + 1 < count) rad__bytes_put(to, ",", 1);
         to->failed |= item.failed;
     }
     rad__bytes_free(&item);
@@ -140,9 +134,7 @@ static void print_object(rad_bytes *to, const json_t *o, uint32_t depth)
     bool first = true;
     json_object_foreach((json_t *)o, key, value)
     {
-        if (!first) {
-            rad__bytes_put(to, ",", 1);
-        }
+        if (!first) rad__bytes_put(to, ",", 1);
         first = false;
         print_newline(to, depth + 1);
         print_key(to, key);
@@ -159,14 +151,11 @@ static void print_value(rad_bytes *to, const json_t *value, uint32_t depth)
     }
     bool empty = list ? json_array_size(value) == 0 : json_object_size(value) == 0;
     rad__bytes_put(to, list ? "[" : "{", 1);
-    if (list) {
+    if (list)
         print_list(to, value, depth);
-    } else {
+    else
         print_object(to, value, depth);
-    }
-    if (!empty) {
-        print_newline(to, depth);
-    }
+    if (!empty) print_newline(to, depth);
     rad__bytes_put(to, list ? "]" : "}", 1);
 }
 
@@ -195,9 +184,7 @@ int rad__json_checksum(const json_t *root, rad_digest *out, rad_error *error)
     json_object_del(copy, "checksum");
     int failed = json_dump_callback(copy, checksum_add, &state, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(copy);
-    if (failed) {
-        return rad__error_memory(error);
-    }
+    if (failed) return rad__error_memory(error);
     XXH128_hash_t h = XXH3_128bits_digest(&state);
     *out = (rad_digest){h.low64, h.high64};
     return 0;

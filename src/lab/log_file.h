@@ -28,9 +28,8 @@ typedef struct rad_log_out rad_log_out;
 
 /* `limit` in bytes of the file, 0 = RAD_LOG_BYTES_MAX, which is also the most; a run whose log would be
  * larger ends with RAD_ELIMIT. A seed above INT64_MAX is RAD_EINPUT. */
-RAD_INTERNAL int rad__log_create(rad_log_out **out, const char *path, const rad_target *t,
-                                 const char *policy, uint64_t seed, uint64_t limit,
-                                 rad_error *error);
+RAD_INTERNAL int rad__log_create(rad_log_out **out, const char *path, const rad_target *t, const char *policy,
+                                 uint64_t seed, uint64_t limit, rad_error *error);
 RAD_INTERNAL rad_observer *rad__log_observer(rad_log_out *out);
 
 /* The same into memory, which another process may share; `size` is what was written so far. */
@@ -39,8 +38,8 @@ typedef struct rad_log_memory {
     uint64_t capacity; /* of bytes; more is RAD_ELIMIT */
     uint8_t bytes[];
 } rad_log_memory;
-RAD_INTERNAL int rad__log_create_in(rad_log_out **out, rad_log_memory *memory, const rad_target *t,
-                                    const char *policy, uint64_t seed, rad_error *error);
+RAD_INTERNAL int rad__log_create_in(rad_log_out **out, rad_log_memory *memory, const rad_target *t, const char *policy,
+                                    uint64_t seed, rad_error *error);
 
 /* Both end it. Keep fails without leaving a file. */
 RAD_INTERNAL int rad__log_keep(rad_log_out *out, const rad_kernel *k, rad_error *error);
@@ -62,8 +61,8 @@ typedef struct rad_log_in rad_log_in;
 RAD_INTERNAL int rad__log_open(rad_log_in **in, const char *path, rad_error *error);
 
 /* The same from memory, which is borrowed; `name` is for messages. */
-RAD_INTERNAL int rad__log_open_bytes(rad_log_in **in, const void *data, size_t size,
-                                     const char *name, rad_error *error);
+RAD_INTERNAL int rad__log_open_bytes(rad_log_in **in, const void *data, size_t size, const char *name,
+                                     rad_error *error);
 
 /* The program that has the machine, known here or not; path "": none, or the head cannot be read. */
 RAD_INTERNAL void rad__log_program(const char *path, rad_lab_program *out);

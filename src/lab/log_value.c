@@ -56,8 +56,7 @@ static int check_records(rad_log *log, rad_error *error)
 }
 
 /* Takes the bytes over. */
-static int value_make(rad_log **out, uint8_t *bytes, size_t size, const char *name,
-                      rad_error *error)
+static int value_make(rad_log **out, uint8_t *bytes, size_t size, const char *name, rad_error *error)
 {
     rad_log *log = rad__alloc(1, sizeof *log);
     *out = NULL;
@@ -77,8 +76,7 @@ static int value_make(rad_log **out, uint8_t *bytes, size_t size, const char *na
     return 0;
 }
 
-int rad__log_of_bytes(rad_log **log, const void *bytes, size_t size, const char *name,
-                      rad_error *error)
+int rad__log_of_bytes(rad_log **log, const void *bytes, size_t size, const char *name, rad_error *error)
 {
     uint8_t *copy = rad__alloc(size, 1);
     *log = NULL;
@@ -111,9 +109,8 @@ int rad_log_write(const rad_log *log, const char *path, rad_error *error)
 
 void rad_log_look(const rad_log *log, rad_log_facts *out)
 {
-    static const enum rad_result results[] = {[RAD_LOG_FINISHED] = RAD_RESULT_PASS,
-                                              [RAD_LOG_FAILED] = RAD_RESULT_FAILURE,
-                                              [RAD_LOG_CUT] = RAD_RESULT_CUT};
+    static const enum rad_result results[] = {
+        [RAD_LOG_FINISHED] = RAD_RESULT_PASS, [RAD_LOG_FAILED] = RAD_RESULT_FAILURE, [RAD_LOG_CUT] = RAD_RESULT_CUT};
     *out = (rad_log_facts){
         .target = &log->target,
         .policy = log->policy,
@@ -165,8 +162,7 @@ void rad_log_end(rad_log_walk *w)
 static bool walk_define(rad_log_walk *w)
 {
     const rad_log_record *r = &w->record;
-    if (!RAD_GROW(&w->defined, &w->defined_capacity, r->action + 1) ||
-        !rad__bitset_reserve(&w->members, r->action + 1))
+    if (!RAD_GROW(&w->defined, &w->defined_capacity, r->action + 1) || !rad__bitset_reserve(&w->members, r->action + 1))
         return false;
     const rad_log_action *a = &r->definition;
     w->defined[r->action] = (rad_log_member){r->action, a->kind, a->actor, a->object, a->argument};
@@ -184,8 +180,7 @@ static bool walk_set(rad_log_walk *w, rad_log_decision *out)
 {
     uint32_t count = 0;
     if (!RAD_GROW(&w->set, &w->set_capacity, w->members.count)) return false;
-    for (uint32_t a = rad__bitset_next(&w->members, 0); a != RAD_NONE;
-         a = rad__bitset_next(&w->members, a + 1))
+    for (uint32_t a = rad__bitset_next(&w->members, 0); a != RAD_NONE; a = rad__bitset_next(&w->members, a + 1))
         w->set[count++] = w->defined[a];
     out->set = w->set;
     out->chosen = rad__bitset_rank(&w->members, w->record.chosen);

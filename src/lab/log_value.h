@@ -6,8 +6,7 @@
 #include "lab/log_file.h"
 
 /* Copies the bytes and checks every record. `name` is for messages. */
-RAD_INTERNAL int rad__log_of_bytes(rad_log **log, const void *bytes, size_t size, const char *name,
-                                   rad_error *error);
+RAD_INTERNAL int rad__log_of_bytes(rad_log **log, const void *bytes, size_t size, const char *name, rad_error *error);
 
 /* From its first record on; rad__log_close it. */
 RAD_INTERNAL int rad__log_value_open(rad_log_in **in, const rad_log *log, rad_error *error);

@@ -18,9 +18,8 @@
 #include <string.h>
 
 #define MACHINES_ROW(name) &rad__toy_##name,
-static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec,
-                                                  &rad__machine_session, &rad__machine_load,
-                                                  &rad__machine_scenario, &rad__machine_flow};
+static const rad_machine *const machines_own[] = {RAD_TOY_LIST(MACHINES_ROW) & rad__machine_exec, &rad__machine_session,
+                                                  &rad__machine_load, &rad__machine_scenario, &rad__machine_flow};
 #undef MACHINES_ROW
 
 enum { MACHINES_OWN = sizeof machines_own / sizeof *machines_own, MACHINES_NAME_MAX = 40 };
@@ -85,19 +84,15 @@ static int params_check(const rad_machine *m, rad_error *error)
     for (uint32_t i = 0; m->params && m->params[i].name; i++) {
         const rad_param *p = &m->params[i];
         if (i == RAD_PARAMS_MAX)
-            return rad__error(error, RAD_EINPUT, "machine %s: more than %d parameters", m->name,
-                              RAD_PARAMS_MAX);
+            return rad__error(error, RAD_EINPUT, "machine %s: more than %d parameters", m->name, RAD_PARAMS_MAX);
         if (!name_is_good(p->name))
-            return rad__error(error, RAD_EINPUT,
-                              "machine %s: parameter \"%s\": a name is a-z, then a-z, 0-9, - or _",
+            return rad__error(error, RAD_EINPUT, "machine %s: parameter \"%s\": a name is a-z, then a-z, 0-9, - or _",
                               m->name, p->name);
         if (p->min > p->max || p->preset < p->min || p->preset > p->max)
-            return rad__error(error, RAD_EINPUT,
-                              "machine %s: %s: preset %lld is not in %lld ... %lld", m->name,
+            return rad__error(error, RAD_EINPUT, "machine %s: %s: preset %lld is not in %lld ... %lld", m->name,
                               p->name, (long long)p->preset, (long long)p->min, (long long)p->max);
         if (rad__machine_param(m, p->name, strlen(p->name)) != i)
-            return rad__error(error, RAD_EINPUT, "machine %s: two parameters are called %s",
-                              m->name, p->name);
+            return rad__error(error, RAD_EINPUT, "machine %s: two parameters are called %s", m->name, p->name);
     }
     return 0;
 }
@@ -109,8 +104,7 @@ static int body_check(const rad_machine *m, rad_error *error)
     rad_target own;
     int status = rad__target_copy(&own, &preset, error);
     if (status == 0 && m->body && strcmp(own.c.body, m->body) != 0)
-        status = rad__error(error, RAD_EINPUT, "machine %s: the body has blanks: expected %.200s",
-                            m->name, own.c.body);
+        status = rad__error(error, RAD_EINPUT, "machine %s: the body has blanks: expected %.200s", m->name, own.c.body);
     rad_target_free(&own);
     return status;
 }
@@ -118,22 +112,18 @@ static int body_check(const rad_machine *m, rad_error *error)
 int rad_machine_add(const rad_machine *m, rad_error *error)
 {
     if (!name_is_good(m->name))
-        return rad__error(
-            error, RAD_EINPUT,
-            "machine \"%s\": a name is a-z, then a-z, 0-9, - or _, %d characters at most",
-            m->name ? m->name : "", MACHINES_NAME_MAX);
-    if (find_added(m->name))
-        return rad__error(error, RAD_EINPUT, "there is a machine called %s already", m->name);
-    if (!m->create || !m->destroy || !m->reset || !m->step || !m->idle)
         return rad__error(error, RAD_EINPUT,
-                          "machine %s: create, destroy, reset, step and idle are needed", m->name);
+                          "machine \"%s\": a name is a-z, then a-z, 0-9, - or _, %d characters at most",
+                          m->name ? m->name : "", MACHINES_NAME_MAX);
+    if (find_added(m->name)) return rad__error(error, RAD_EINPUT, "there is a machine called %s already", m->name);
+    if (!m->create || !m->destroy || !m->reset || !m->step || !m->idle)
+        return rad__error(error, RAD_EINPUT, "machine %s: create, destroy, reset, step and idle are needed", m->name);
     if ((m->save == NULL) != (m->load == NULL))
         return rad__error(error, RAD_EINPUT, "machine %s: save and load go together", m->name);
     int status = params_check(m, error);
     if (status == 0) status = body_check(m, error);
     if (status != 0) return status;
-    if (!RAD_GROW(&machines_added, &machines_added_capacity, machines_added_count + 1))
-        return rad__error_memory(error);
+    if (!RAD_GROW(&machines_added, &machines_added_capacity, machines_added_count + 1)) return rad__error_memory(error);
     machines_added[machines_added_count++] = m;
     return 0;
 }
@@ -186,20 +176,17 @@ int rad_target_init(rad_target *t, const char *machine, rad_error *error)
 {
     const rad_machine *m = rad_machine_find(machine);
     *t = (rad_target){.machine = NULL};
-    if (m == NULL)
-        return rad__error(error, RAD_EINPUT, "unknown machine '%.60s'; 'raddle list' shows all",
-                          machine);
+    if (m == NULL) return rad__error(error, RAD_EINPUT, "unknown machine '%.60s'; 'raddle list' shows all", machine);
     rad__target_preset(t, m);
     return 0;
 }
 
-static int range_error(const rad_target *t, uint32_t param, const char *word, int length,
-                       const char *what, rad_error *error)
+static int range_error(const rad_target *t, uint32_t param, const char *word, int length, const char *what,
+                       rad_error *error)
 {
     const rad_param *p = &t->machine->params[param];
-    return rad__error(error, RAD_EINPUT, "%.*s: %s; %s of %s is %lld ... %lld (%s)", length, word,
-                      what, p->name, t->machine->name, (long long)p->min, (long long)p->max,
-                      p->about ? p->about : "");
+    return rad__error(error, RAD_EINPUT, "%.*s: %s; %s of %s is %lld ... %lld (%s)", length, word, what, p->name,
+                      t->machine->name, (long long)p->min, (long long)p->max, p->about ? p->about : "");
 }
 
 static void target_append(char *text, size_t size, const char *format, ...) RAD_PRINTF(3, 4);
@@ -218,8 +205,8 @@ static int unknown_error(const rad_target *t, const char *word, rad_error *error
     uint32_t count = rad__machine_param_count(t->machine);
     for (uint32_t i = 0; i < count; i++)
         target_append(names, sizeof names, "%s%s", i ? ", " : "", t->machine->params[i].name);
-    return rad__error(error, RAD_EINPUT, "unknown parameter '%.*s'; %s has: %s",
-                      (int)strcspn(word, "="), word, t->machine->name, count ? names : "none");
+    return rad__error(error, RAD_EINPUT, "unknown parameter '%.*s'; %s has: %s", (int)strcspn(word, "="), word,
+                      t->machine->name, count ? names : "none");
 }
 
 enum number { NUMBER_GOOD, NUMBER_BAD, NUMBER_HUGE };
@@ -235,15 +222,13 @@ static enum number number_parse(const char *text, size_t length, int64_t *value)
     for (; i < length; i++) {
         if (text[i] < '0' || text[i] > '9') return NUMBER_BAD;
         int digit = text[i] - '0';
-        huge |= __builtin_mul_overflow(v, 10, &v) ||
-                __builtin_add_overflow(v, minus ? -digit : digit, &v);
+        huge |= __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, minus ? -digit : digit, &v);
     }
     *value = v;
     return huge ? NUMBER_HUGE : NUMBER_GOOD;
 }
 
-static int target_set_one(rad_target *t, const char *word, size_t length, uint32_t *given,
-                          rad_error *error)
+static int target_set_one(rad_target *t, const char *word, size_t length, uint32_t *given, rad_error *error)
 {
     int shown = length > 80 ? 80 : (int)length;
     const char *equals = memchr(word, '=', length);
@@ -258,8 +243,7 @@ static int target_set_one(rad_target *t, const char *word, size_t length, uint32
     const rad_param *p = &t->machine->params[param];
     if (n == NUMBER_HUGE || value < p->min || value > p->max)
         return range_error(t, param, word, shown, "out of range", error);
-    if (*given >> param & 1)
-        return rad__error(error, RAD_EINPUT, "%.*s: %s is given twice", shown, word, p->name);
+    if (*given >> param & 1) return rad__error(error, RAD_EINPUT, "%.*s: %s is given twice", shown, word, p->name);
     *given |= UINT32_C(1) << param;
     t->c.params[param] = value;
     return 0;
@@ -303,8 +287,7 @@ void rad_target_text(const rad_target *t, char *text, size_t size)
     target_append(text, size, "%s", t->machine->name);
     for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++) {
         const rad_param *p = &t->machine->params[i];
-        if (t->c.params[i] != p->preset)
-            target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
+        if (t->c.params[i] != p->preset) target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
     }
     if (t->c.repaired) target_append(text, size, " (repaired)");
     const char *body = t->c.body, *preset = t->machine->body;

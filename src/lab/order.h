@@ -55,16 +55,15 @@ typedef struct rad_order_view {
 } rad_order_view;
 
 /* A load of what `release` published: acquire: the clock learns of it; relaxed: so will an acquire fence. */
-static inline void rad__order_receive(const rad_order_view *v, const uint32_t *release, int order,
-                                      uint32_t count)
+static inline void rad__order_receive(const rad_order_view *v, const uint32_t *release, int order, uint32_t count)
 {
     rad__clock_join(rad__order_acquires(order) ? v->clock : v->acquired, release, count);
 }
 
 /* A store; returns whether the location publishes anything now. A read-modify-write goes on with the release sequence
  * instead of ending it (C++20 and RC11, without stores of the same thread). */
-static inline bool rad__order_publish(const rad_order_view *v, uint32_t *release, bool publishes,
-                                      int order, bool goes_on, uint32_t count)
+static inline bool rad__order_publish(const rad_order_view *v, uint32_t *release, bool publishes, int order,
+                                      bool goes_on, uint32_t count)
 {
     const uint32_t *what = rad__order_releases(order) ? v->clock : v->released;
     bool says = rad__order_releases(order) || v->fenced;
@@ -77,8 +76,7 @@ static inline bool rad__order_publish(const rad_order_view *v, uint32_t *release
 }
 
 /* Returns whether `released` is not empty now. `own` is the thread's component. */
-static inline bool rad__order_fence(const rad_order_view *v, int order, uint32_t own,
-                                    uint32_t count)
+static inline bool rad__order_fence(const rad_order_view *v, int order, uint32_t own, uint32_t count)
 {
     if (rad__order_acquires(order)) rad__clock_join(v->clock, v->acquired, count);
     if (!rad__order_releases(order)) return v->fenced;
@@ -139,28 +137,25 @@ static inline bool rad__access_conflicts(uint32_t a, uint32_t b)
 
 /* The newest access to these bytes is the thread's own, since it last published anything, and a plain one that is at
  * least as strong: what could race with the new access could race with that one. */
-static inline bool rad__access_is_known(const rad_accesses *all, uint32_t head,
-                                        const uint32_t *clock, uint32_t thread, uint8_t mask,
-                                        uint32_t kind)
+static inline bool rad__access_is_known(const rad_accesses *all, uint32_t head, const uint32_t *clock, uint32_t thread,
+                                        uint8_t mask, uint32_t kind)
 {
     const rad_accessed *r = &all->items[head];
-    return head != 0 && r->thread == thread && r->clock == clock[thread] &&
-           (r->mask & mask) == mask && r->kind < RAD_ACCESS_ATOMIC && r->kind >= kind;
+    return head != 0 && r->thread == thread && r->clock == clock[thread] && (r->mask & mask) == mask &&
+           r->kind < RAD_ACCESS_ATOMIC && r->kind >= kind;
 }
 
 /* Walks the list of a granule: reports races, drops what the new access covers. Returns a record that was dropped and
  * can be used again, or 0. */
-static inline uint32_t rad__accesses_walk(rad_accesses *all, uint32_t *head,
-                                          const rad_access_now *now, rad_race_found *found,
-                                          void *context)
+static inline uint32_t rad__accesses_walk(rad_accesses *all, uint32_t *head, const rad_access_now *now,
+                                          rad_race_found *found, void *context)
 {
     uint32_t *link = head, dropped = 0;
     while (*link != 0) {
         rad_accessed *r = &all->items[*link];
         if (r->mask & now->mask) {
             bool before = r->clock <= now->clock[r->thread];
-            if (RAD_UNLIKELY(!before && rad__access_conflicts(r->kind, now->kind)))
-                found(context, r, now);
+            if (RAD_UNLIKELY(!before && rad__access_conflicts(r->kind, now->kind))) found(context, r, now);
             if (before && rad__access_covers(now->kind, r->kind)) {
                 r->mask &= (uint8_t)~now->mask;
                 if (r->mask == 0) {

@@ -120,21 +120,17 @@ static void site_base(const rad_kernel *k, uint32_t site, char name[RAD_PATH_SIT
     drop_line(name);
 }
 
-static void site_text(const rad_kernel *k, const rad_action_entry *a, uint32_t site,
-                      char name[RAD_PATH_SITE_MAX])
+static void site_text(const rad_kernel *k, const rad_action_entry *a, uint32_t site, char name[RAD_PATH_SITE_MAX])
 {
     const char *kind = k->machine->kind_name ? k->machine->kind_name(k->self, a->kind) : NULL;
     char base[RAD_PATH_SITE_MAX];
     site_base(k, site, base);
     int used = 0;
     if (a->kind != 0 || base[0] == 0)
-        used =
-            snprintf(name, RAD_PATH_SITE_MAX, "%.40s%s", kind ? kind : "step", base[0] ? ": " : "");
-    used += snprintf(name + used, (size_t)(RAD_PATH_SITE_MAX - used), "%.*s",
-                     RAD_PATH_SITE_MAX - 24 - used, base);
+        used = snprintf(name, RAD_PATH_SITE_MAX, "%.40s%s", kind ? kind : "step", base[0] ? ": " : "");
+    used += snprintf(name + used, (size_t)(RAD_PATH_SITE_MAX - used), "%.*s", RAD_PATH_SITE_MAX - 24 - used, base);
     if (a->actor == RAD_NONE && a->argument != 0) /* nobody's actions differ by nothing else */
-        snprintf(name + used, (size_t)(RAD_PATH_SITE_MAX - used), " %llu",
-                 (unsigned long long)a->argument);
+        snprintf(name + used, (size_t)(RAD_PATH_SITE_MAX - used), " %llu", (unsigned long long)a->argument);
     name_settle(name);
 }
 
@@ -147,8 +143,7 @@ bool rad__path_site_exists(const rad_kernel *k, const char *name)
         site_base(k, i, base);
         /* The name may have a kind before it; without a site it is one. */
         const char *colon = strstr(name, ": ");
-        if (base[0] && (strcmp(base, name) == 0 || (colon && strcmp(base, colon + 2) == 0)))
-            return true;
+        if (base[0] && (strcmp(base, name) == 0 || (colon && strcmp(base, colon + 2) == 0))) return true;
     }
     return true;
 }
@@ -169,8 +164,7 @@ int rad__path_open(rad_path_recorder *r, rad_error *error)
     size_t objects = (size_t)RAD_PATH_NAMES_MAX * RAD_PATH_OBJECT_MAX;
     size_t steps = (size_t)RAD_PATH_STEPS_MAX * sizeof(rad_path_step);
     size_t picks = (size_t)RAD_PATH_PICKS_MAX * sizeof(rad_path_pick);
-    *r = (rad_path_recorder){.mapping_size = head + actors + sites + objects + steps + picks,
-                             .deadly = UINT64_MAX};
+    *r = (rad_path_recorder){.mapping_size = head + actors + sites + objects + steps + picks, .deadly = UINT64_MAX};
     int code = rad__os_shared_map(&mapping, r->mapping_size, error);
     if (code != 0) return code;
     char *at = (char *)mapping + head;
@@ -198,8 +192,7 @@ void rad__path_begin(rad_path_recorder *r)
     rad_path *p = &r->shared->path;
     p->actor_count = p->site_count = p->object_count = p->step_count = p->pick_count = 0;
     r->shared->full = false;
-    if (r->announced_capacity)
-        memset(r->announced, 0, r->announced_capacity * sizeof *r->announced);
+    if (r->announced_capacity) memset(r->announced, 0, r->announced_capacity * sizeof *r->announced);
     if (r->actor_capacity) memset(r->actor_of, 0, r->actor_capacity * sizeof *r->actor_of);
     rad__map64_clear(&r->site_of);
     r->fresh_count = r->picks_kept = 0;
@@ -219,8 +212,7 @@ static void path_memory(rad_kernel *k)
 static void announce_now(rad_path_recorder *r, rad_kernel *k, uint32_t action)
 {
     if (RAD_GROW(&r->announced, &r->announced_capacity, action + 1))
-        r->announced[action] =
-            (rad_path_place){k->actions[action].site + 1, k->actions[action].target + 1};
+        r->announced[action] = (rad_path_place){k->actions[action].site + 1, k->actions[action].target + 1};
     else
         path_memory(k);
 }
@@ -236,8 +228,7 @@ void rad__path_announced(rad_path_recorder *r, rad_kernel *k, uint32_t action)
 }
 
 /* A name that is too long keeps its end, which tells actors apart, and a number for the rest. */
-static void actor_text(const rad_kernel *k, uint32_t actor, const char *spawner,
-                       char name[RAD_PATH_ACTOR_MAX])
+static void actor_text(const rad_kernel *k, uint32_t actor, const char *spawner, char name[RAD_PATH_ACTOR_MAX])
 {
     char own[RAD_PATH_ACTOR_MAX / 2 + 8]; /* a role, a blank and a number */
     const rad_actor_entry *a = &k->actors[actor];
@@ -250,8 +241,7 @@ static void actor_text(const rad_kernel *k, uint32_t actor, const char *spawner,
     if (length > 0 && length + 1 + strlen(own) < RAD_PATH_ACTOR_MAX)
         used = snprintf(name, RAD_PATH_ACTOR_MAX, "%s/", spawner);
     else if (length > 0)
-        used = snprintf(name, RAD_PATH_ACTOR_MAX, "#%016llx/",
-                        (unsigned long long)rad__digest_of(spawner, length).low);
+        used = snprintf(name, RAD_PATH_ACTOR_MAX, "#%016llx/", (unsigned long long)rad__digest_of(spawner, length).low);
     snprintf(name + used, (size_t)(RAD_PATH_ACTOR_MAX - used), "%s", own);
     name_settle(name);
 }
@@ -304,8 +294,7 @@ uint32_t rad__path_site(rad_path_recorder *r, rad_kernel *k, uint32_t action)
     const rad_action_entry *a = &k->actions[action];
     char name[RAD_PATH_SITE_MAX];
     uint32_t site = action < r->announced_capacity ? r->announced[action].site - 1 : RAD_NONE;
-    uint64_t memo =
-        rad__mix2((uint64_t)a->kind << 32 | site, a->actor == RAD_NONE ? a->argument + 1 : 0);
+    uint64_t memo = rad__mix2((uint64_t)a->kind << 32 | site, a->actor == RAD_NONE ? a->argument + 1 : 0);
     uint32_t known = rad__map64_find(&r->site_of, memo);
     if (known != RAD_NONE) return known;
     site_text(k, a, site, name);
@@ -319,8 +308,7 @@ uint32_t rad__path_object(rad_path_recorder *r, rad_kernel *k, uint32_t action)
     uint32_t object = action < r->announced_capacity ? r->announced[action].object - 1 : RAD_NONE;
     if (object < k->object_count) {
         const rad_object_entry *o = &k->objects[object];
-        snprintf(role, sizeof role, o->name ? "%.30s" RAD_PATH_NAMED "%.30s" : "%.63s", o->role,
-                 o->name);
+        snprintf(role, sizeof role, o->name ? "%.30s" RAD_PATH_NAMED "%.30s" : "%.63s", o->role, o->name);
     }
     name_settle(role);
     uint32_t known = rad__path_find_object(p, role);
@@ -333,18 +321,15 @@ uint32_t rad__path_object(rad_path_recorder *r, rad_kernel *k, uint32_t action)
     return p->object_count++;
 }
 
-uint32_t rad__path_pick_site(rad_path_recorder *r, rad_kernel *k, enum rad_pick_kind kind,
-                             uint32_t site)
+uint32_t rad__path_pick_site(rad_path_recorder *r, rad_kernel *k, enum rad_pick_kind kind, uint32_t site)
 {
-    static const char *const kinds[RAD_PICK_KINDS] = {"action", "case",  "wake",
-                                                      "value",  "fault", "read"};
+    static const char *const kinds[RAD_PICK_KINDS] = {"action", "case", "wake", "value", "fault", "read"};
     char name[RAD_PATH_SITE_MAX], base[RAD_PATH_SITE_MAX];
     uint64_t memo = rad__mix2((uint64_t)kind << 32 | site, UINT64_MAX);
     uint32_t known = rad__map64_find(&r->site_of, memo);
     if (known != RAD_NONE) return known;
     site_base(k, site, base);
-    snprintf(name, sizeof name, "%s%s%.*s", kinds[kind], base[0] ? ": " : "",
-             RAD_PATH_SITE_MAX - 12, base);
+    snprintf(name, sizeof name, "%s%s%.*s", kinds[kind], base[0] ? ": " : "", RAD_PATH_SITE_MAX - 12, base);
     name_settle(name);
     return site_add(r, k, memo, name);
 }

@@ -64,16 +64,14 @@ typedef struct rad_path_recorder {
     size_t mapping_size;
     struct rad_path_place *announced; /* per action: where its next step is */
     uint32_t announced_capacity;
-    uint32_t
-        *fresh; /* announced anew by the step under way, which itself ran at the site of before */
+    uint32_t *fresh; /* announced anew by the step under way, which itself ran at the site of before */
     uint32_t fresh_count, fresh_capacity;
     uint32_t *actor_of; /* actor of the kernel -> of the path */
     uint32_t actor_capacity;
-    rad_map64 site_of; /* (kind, site) -> of the path */
-    uint64_t deadly;   /* the run ends before this step: it is known to kill its process */
-    uint32_t
-        picks_kept; /* with those of the step under way that are followed by one that is not 0 */
-    bool chosen;    /* the step under way, or to come */
+    rad_map64 site_of;   /* (kind, site) -> of the path */
+    uint64_t deadly;     /* the run ends before this step: it is known to kill its process */
+    uint32_t picks_kept; /* with those of the step under way that are followed by one that is not 0 */
+    bool chosen;         /* the step under way, or to come */
 } rad_path_recorder;
 
 RAD_INTERNAL int rad__path_open(rad_path_recorder *r, rad_error *error);
@@ -82,16 +80,14 @@ RAD_INTERNAL void rad__path_close(rad_path_recorder *r);
 /* What the kernel tells the policy. `decided` also ends a run before its deadly step. */
 RAD_INTERNAL void rad__path_begin(rad_path_recorder *r);
 RAD_INTERNAL void rad__path_announced(rad_path_recorder *r, rad_kernel *k, uint32_t action);
-RAD_INTERNAL void rad__path_decided(rad_path_recorder *r, rad_kernel *k, const rad_decision *d,
-                                    uint32_t chosen);
+RAD_INTERNAL void rad__path_decided(rad_path_recorder *r, rad_kernel *k, const rad_decision *d, uint32_t chosen);
 RAD_INTERNAL void rad__path_ran(rad_path_recorder *r, rad_kernel *k, uint32_t action);
 
 /* Names as the path has them. The site is that of the action's next step; while that is under way, of this step. */
 RAD_INTERNAL uint32_t rad__path_actor(rad_path_recorder *r, rad_kernel *k, uint32_t actor);
 RAD_INTERNAL uint32_t rad__path_site(rad_path_recorder *r, rad_kernel *k, uint32_t action);
 RAD_INTERNAL uint32_t rad__path_object(rad_path_recorder *r, rad_kernel *k, uint32_t action);
-RAD_INTERNAL uint32_t rad__path_pick_site(rad_path_recorder *r, rad_kernel *k,
-                                          enum rad_pick_kind kind, uint32_t site);
+RAD_INTERNAL uint32_t rad__path_pick_site(rad_path_recorder *r, rad_kernel *k, enum rad_pick_kind kind, uint32_t site);
 
 /* Whether the machine still has a site of this name; true also when it does not say which it has. */
 RAD_INTERNAL bool rad__path_site_exists(const rad_kernel *k, const char *name);

@@ -29,8 +29,7 @@ static bool write_steps(json_t *o, const rad_path *p)
     for (uint32_t i = 0; done && i < p->step_count; i++) {
         const rad_path_step *s = &p->steps[i];
         done = append(steps, json_integer(s->actor)) && append(steps, json_integer(s->site)) &&
-               append(steps, json_integer(s->object)) &&
-               (!s->chosen || append(chosen, json_integer(i)));
+               append(steps, json_integer(s->object)) && (!s->chosen || append(chosen, json_integer(i)));
     }
     done &= rad__json_set(o, "steps", steps);
     return rad__json_set(o, "chosen", chosen) && done;
@@ -41,8 +40,7 @@ static bool write_picks(json_t *o, const rad_path *p)
     json_t *picks = json_array();
     bool done = picks != NULL;
     for (uint32_t i = 0; done && i < p->pick_count; i++)
-        done = append(picks, json_integer(p->picks[i].step)) &&
-               append(picks, json_integer(p->picks[i].site)) &&
+        done = append(picks, json_integer(p->picks[i].step)) && append(picks, json_integer(p->picks[i].site)) &&
                append(picks, json_integer(p->picks[i].value));
     return rad__json_set(o, "picks", picks) && done;
 }
@@ -53,8 +51,8 @@ bool rad__path_write(json_t *root, const rad_path *p)
     json_t *o = json_object();
     bool done = o && write_names(o, "actors", p->actors[0], RAD_PATH_ACTOR_MAX, p->actor_count) &&
                 write_names(o, "sites", p->sites[0], RAD_PATH_SITE_MAX, p->site_count) &&
-                write_names(o, "objects", p->objects[0], RAD_PATH_OBJECT_MAX, p->object_count) &&
-                write_steps(o, p) && write_picks(o, p);
+                write_names(o, "objects", p->objects[0], RAD_PATH_OBJECT_MAX, p->object_count) && write_steps(o, p) &&
+                write_picks(o, p);
     return rad__json_set(root, "path", o) && done;
 }
 
@@ -66,8 +64,7 @@ typedef struct reader {
     uint64_t steps; /* of the run */
 } reader;
 
-static int bad_item(const reader *r, const char *key, size_t i, const char *expected,
-                    const json_t *found)
+static int bad_item(const reader *r, const char *key, size_t i, const char *expected, const json_t *found)
 {
     char place[48];
     snprintf(place, sizeof place, "path.%s[%zu]", key, i);
@@ -75,8 +72,7 @@ static int bad_item(const reader *r, const char *key, size_t i, const char *expe
 }
 
 /* A list with at most `most` items, a multiple of `width` of them. */
-static int read_list(const reader *r, const char *key, size_t most, size_t width,
-                     const json_t **out)
+static int read_list(const reader *r, const char *key, size_t most, size_t width, const json_t **out)
 {
     char place[48], expected[64];
     const json_t *list = json_object_get(r->object, key);
@@ -85,15 +81,14 @@ static int read_list(const reader *r, const char *key, size_t most, size_t width
     size_t count = json_array_size(list);
     if (count > most || count % width != 0) {
         snprintf(expected, sizeof expected, "at most %zu items, %zu each", most, width);
-        return rad__error(r->source->error, RAD_EINPUT, "%s: %s: expected %s, found %zu",
-                          r->source->name, place, expected, count);
+        return rad__error(r->source->error, RAD_EINPUT, "%s: %s: expected %s, found %zu", r->source->name, place,
+                          expected, count);
     }
     *out = list;
     return 0;
 }
 
-static int read_number(const reader *r, const char *key, const json_t *list, size_t i, uint64_t max,
-                       uint32_t *out)
+static int read_number(const reader *r, const char *key, const json_t *list, size_t i, uint64_t max, uint32_t *out)
 {
     char expected[64];
     const json_t *item = json_array_get(list, i);
@@ -119,8 +114,7 @@ static int read_names(const reader *r, const char *key, size_t size, char **out,
         size_t length = json_is_string(item) ? json_string_length(item) : size;
         char expected[64];
         snprintf(expected, sizeof expected, "a string of at most %zu bytes", size - 1);
-        if (length >= size || strlen(json_string_value(item)) != length)
-            return bad_item(r, key, i, expected, item);
+        if (length >= size || strlen(json_string_value(item)) != length) return bad_item(r, key, i, expected, item);
         memcpy(*out + i * size, json_string_value(item), length);
     }
     *count = (uint32_t)json_array_size(list);
@@ -170,17 +164,14 @@ static int read_picks(const reader *r, rad_path *p)
     p->picks = rad__alloc(count, sizeof *p->picks);
     if (p->picks == NULL) return rad__error_memory(r->source->error);
     if (count > 0 && (p->step_count == 0 || p->site_count == 0))
-        return bad_item(r, "picks", 0, "nothing, because there is no step",
-                        json_array_get(list, 0));
+        return bad_item(r, "picks", 0, "nothing, because there is no step", json_array_get(list, 0));
     for (uint32_t i = 0; i < count && code == 0; i++) {
         rad_path_pick *pick = &p->picks[i];
         size_t at = 3 * (size_t)i;
         code = read_number(r, "picks", list, at, (uint64_t)p->step_count - 1, &pick->step);
-        if (code == 0)
-            code = read_number(r, "picks", list, at + 1, (uint64_t)p->site_count - 1, &pick->site);
+        if (code == 0) code = read_number(r, "picks", list, at + 1, (uint64_t)p->site_count - 1, &pick->site);
         if (code == 0) code = read_number(r, "picks", list, at + 2, UINT32_MAX, &pick->value);
-        if (code == 0 && pick->step < from)
-            code = bad_item(r, "picks", at, "steps in order", json_array_get(list, at));
+        if (code == 0 && pick->step < from) code = bad_item(r, "picks", at, "steps in order", json_array_get(list, at));
         from = pick->step;
     }
     p->pick_count = count;
@@ -189,8 +180,7 @@ static int read_picks(const reader *r, rad_path *p)
 
 int rad__path_read(const rad_json_source *s, const json_t *root, uint64_t steps, rad_path **out)
 {
-    static const char *const keys[] = {"actors", "sites", "objects", "steps",
-                                       "chosen", "picks", NULL};
+    static const char *const keys[] = {"actors", "sites", "objects", "steps", "chosen", "picks", NULL};
     const json_t *o = json_object_get(root, "path");
     *out = NULL;
     if (o == NULL) return 0;
@@ -202,8 +192,7 @@ int rad__path_read(const rad_json_source *s, const json_t *root, uint64_t steps,
     int code = rad__json_only(s, o, "path", keys);
     if (code == 0) code = read_names(&r, "actors", RAD_PATH_ACTOR_MAX, &actors, &p->actor_count);
     if (code == 0) code = read_names(&r, "sites", RAD_PATH_SITE_MAX, &sites, &p->site_count);
-    if (code == 0)
-        code = read_names(&r, "objects", RAD_PATH_OBJECT_MAX, &objects, &p->object_count);
+    if (code == 0) code = read_names(&r, "objects", RAD_PATH_OBJECT_MAX, &objects, &p->object_count);
     p->objects = (void *)objects;
     p->actors = (void *)actors;
     p->sites = (void *)sites;

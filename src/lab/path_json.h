@@ -9,7 +9,6 @@
 RAD_INTERNAL bool rad__path_write(json_t *root, const rad_path *p);
 
 /* *out is NULL when the file has none. `steps` is the length of the run. */
-RAD_INTERNAL int rad__path_read(const rad_json_source *s, const json_t *root, uint64_t steps,
-                                rad_path **out);
+RAD_INTERNAL int rad__path_read(const rad_json_source *s, const json_t *root, uint64_t steps, rad_path **out);
 
 #endif

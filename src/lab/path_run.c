@@ -58,8 +58,7 @@ static const rad_policy_class traced_class = {
 
 bool rad__verdict_is_deadly(const rad_verdict *v)
 {
-    return v->result == RAD_RESULT_FAILURE &&
-           (strcmp(v->kind, "crash") == 0 || strcmp(v->kind, "hang") == 0);
+    return v->result == RAD_RESULT_FAILURE && (strcmp(v->kind, "crash") == 0 || strcmp(v->kind, "hang") == 0);
 }
 
 void rad__artifact_limits(const rad_artifact *a, rad_rig *rig)
@@ -83,8 +82,7 @@ static int trace(const rad_artifact *a, rad_single_run *t, rad_path **out, rad_e
     rad__artifact_limits(a, &t->rig);
     if (rad__verdict_is_deadly(&a->expected)) p->recorder.deadly = a->expected.failure_step;
     int code = rad__single_run_do(t, &v, error);
-    if (code == 0 && is_run_of(a, &v, p->recorder.shared))
-        code = rad__path_copy(out, &p->recorder.shared->path, error);
+    if (code == 0 && is_run_of(a, &v, p->recorder.shared)) code = rad__path_copy(out, &p->recorder.shared->path, error);
     return code;
 }
 

@@ -12,14 +12,13 @@
 /* ---- Names of the program's variables --------------------------------------------------------------------- */
 
 /* Those that are used by their address, and those that programs have pointers to. */
-static const char *const types[] = {
-    "rad_mutex", "rad_rwlock", "rad_cond", "rad_semaphore", "rad_waitgroup", "rad_once",
-    "rad_barrier", "rad_nursery", "rad_chan", "rad_stock", "rad_timer", "pthread_mutex_t",
-    "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t", "pthread_barrier_t",
-    "pthread_once_t", "sem_t", "mtx_t", "cnd_t",
-    /* of std:: */
-    "mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex", "shared_mutex",
-    "shared_timed_mutex", "condition_variable", NULL};
+static const char *const types[] = {"rad_mutex", "rad_rwlock", "rad_cond", "rad_semaphore", "rad_waitgroup", "rad_once",
+                                    "rad_barrier", "rad_nursery", "rad_chan", "rad_stock", "rad_timer",
+                                    "pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t",
+                                    "pthread_barrier_t", "pthread_once_t", "sem_t", "mtx_t", "cnd_t",
+                                    /* of std:: */
+                                    "mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex", "shared_mutex",
+                                    "shared_timed_mutex", "condition_variable", NULL};
 
 static void sort_variables(rad_variable *at, uint64_t count)
 {
@@ -27,8 +26,7 @@ static void sort_variables(rad_variable *at, uint64_t count)
         for (uint64_t i = gap; i < count; i++) {
             rad_variable moved = at[i];
             uint64_t to = i;
-            for (; to >= gap && at[to - gap].offset > moved.offset; to -= gap)
-                at[to] = at[to - gap];
+            for (; to >= gap && at[to - gap].offset > moved.offset; to -= gap) at[to] = at[to - gap];
             at[to] = moved;
         }
     }
@@ -41,8 +39,7 @@ const rad_variable *rad__variables(const char *program, uint64_t *count)
     _Static_assert(sizeof variables->name == RAD_DEBUG_NAME_MAX, "names are not cut");
     _Static_assert(sizeof(rad_variable) == sizeof(rad_debug_name), "they are the same");
     if (variables == NULL && (variables = rad__alloc(RAD_VARIABLES_MAX, sizeof *variables))) {
-        found = rad__debug_names(program, types, (rad_debug_name *)(void *)variables,
-                                 RAD_VARIABLES_MAX);
+        found = rad__debug_names(program, types, (rad_debug_name *)(void *)variables, RAD_VARIABLES_MAX);
         for (uint64_t i = 0; i < found; i++) {
             rad__text_clean(variables[i].name);
             rad__text_plain(variables[i].name);
@@ -156,11 +153,8 @@ static void put_call(rad_places *p, const rad_record *r, const char *text)
     call *c = &p->calls[p->call_count++];
     *c = (call){.at = {r->c, (uint64_t)r->value}, .actor = r->a};
     if (r->what == RAD_STREAM_STACK)
-        *c = (call){.at.module = RAD_NONE,
-                    .actor = r->a,
-                    .begins = true,
-                    .failed = r->b != 0,
-                    .full = r->b == RAD_STACK_FULL};
+        *c = (call){
+            .at.module = RAD_NONE, .actor = r->a, .begins = true, .failed = r->b != 0, .full = r->b == RAD_STACK_FULL};
     else
         snprintf(c->name, sizeof c->name, "%s", text);
 }
@@ -186,9 +180,7 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
         return true;
     case RAD_STREAM_AT: put_at(p, r, at); return true;
     case RAD_STREAM_MADE: put_spot(p, &p->objects, &p->object_capacity, r->a, at); return true;
-    case RAD_STREAM_SELECTED:
-        put_spot(p, &p->cases, &p->case_capacity, p->step, (spot){0, r->a});
-        return true;
+    case RAD_STREAM_SELECTED: put_spot(p, &p->cases, &p->case_capacity, p->step, (spot){0, r->a}); return true;
     case RAD_STREAM_STACK:
     case RAD_STREAM_FRAME: put_call(p, r, text); return true;
     default: return false;
@@ -229,8 +221,7 @@ static void fill_frame(rad_places *p, rad_source_place *to, const rad_debug_fram
     memcpy(to->file, from->file, sizeof to->file);
     to->line = from->line;
     if (from->line > 0)
-        rad__source_line(p->sources, from->folder, from->file, from->line, to->source,
-                         sizeof to->source);
+        rad__source_line(p->sources, from->folder, from->file, from->line, to->source, sizeof to->source);
     clean(to->function);
     clean(to->file);
     clean(to->source);
@@ -320,10 +311,8 @@ static bool tell_stacks(rad_places *p, rad_story *s)
     for (uint32_t i = 0; i < p->call_count; i++) {
         const call *c = &p->calls[i];
         if (c->begins) {
-            p->stacks[s->stack_count++] = (rad_source_stack){.actor = c->actor,
-                                                             .failed = c->failed,
-                                                             .full = c->full,
-                                                             .frames = &p->frames[frames]};
+            p->stacks[s->stack_count++] = (rad_source_stack){
+                .actor = c->actor, .failed = c->failed, .full = c->full, .frames = &p->frames[frames]};
         } else if (s->stack_count > 0) {
             uint32_t put = put_frames(p, c, &p->frames[frames]);
             p->stacks[s->stack_count - 1].frame_count += put;
@@ -336,9 +325,7 @@ static bool tell_stacks(rad_places *p, rad_story *s)
 
 bool rad__places_tell(rad_places *p, rad_story *s)
 {
-    for (uint64_t i = 0; i < s->line_count; i++) {
-        s->lines[i].at = rad__places_step_at(p, s->lines[i].step);
-    }
+    for (uint64_t i = 0; i < s->line_count; i++) s->lines[i].at = rad__places_step_at(p, s->lines[i].step);
     bool told = tell_stacks(p, s);
     rad__debug_close();
     return told && !p->failed;

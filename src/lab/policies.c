@@ -61,23 +61,18 @@ static bool name_is_taken(const char *name)
 static int check_table(const char *from, const rad_policy_table *t, rad_error *error)
 {
     if (t->abi == 0 || t->abi > RAD_POLICY_ABI)
-        return rad__error(
-            error, RAD_EINPUT,
-            "%sa policy for version %u of <raddle/policy.h>; this raddle has version %u", from,
-            (unsigned)t->abi, (unsigned)RAD_POLICY_ABI);
-    if (!name_is_good(t->name))
-        return rad__error(
-            error, RAD_EINPUT,
-            "%spolicy \"%.40s\": a name is a-z, then a-z, 0-9, - or _, %d characters at most", from,
-            t->name ? t->name : "", (int)RAD_POLICY_NAME_MAX);
-    if (t->choose == NULL)
-        return rad__error(error, RAD_EINPUT, "%spolicy '%s': choose is NULL", from, t->name);
-    if (t->destroy != NULL && t->create == NULL)
-        return rad__error(error, RAD_EINPUT, "%spolicy '%s': destroy without create", from,
-                          t->name);
-    if (name_is_taken(t->name))
         return rad__error(error, RAD_EINPUT,
-                          "%spolicy '%s': there is a policy or strategy of that name already", from,
+                          "%sa policy for version %u of <raddle/policy.h>; this raddle has version %u", from,
+                          (unsigned)t->abi, (unsigned)RAD_POLICY_ABI);
+    if (!name_is_good(t->name))
+        return rad__error(error, RAD_EINPUT,
+                          "%spolicy \"%.40s\": a name is a-z, then a-z, 0-9, - or _, %d characters at most", from,
+                          t->name ? t->name : "", (int)RAD_POLICY_NAME_MAX);
+    if (t->choose == NULL) return rad__error(error, RAD_EINPUT, "%spolicy '%s': choose is NULL", from, t->name);
+    if (t->destroy != NULL && t->create == NULL)
+        return rad__error(error, RAD_EINPUT, "%spolicy '%s': destroy without create", from, t->name);
+    if (name_is_taken(t->name))
+        return rad__error(error, RAD_EINPUT, "%spolicy '%s': there is a policy or strategy of that name already", from,
                           t->name);
     return 0;
 }
@@ -99,18 +94,15 @@ int rad_policy_add(const rad_policy_table *table, rad_error *error)
 /* ---- Shared objects ---------------------------------------------------------------------------------- */
 
 /* What is before the first colon behind the last slash; *rest is what follows, or NULL. */
-static int split_path(const char *text, char *path, size_t size, const char **rest,
-                      rad_error *error)
+static int split_path(const char *text, char *path, size_t size, const char **rest, rad_error *error)
 {
     const char *slash = strrchr(text, '/');
     if (slash == NULL)
-        return rad__error(error, RAD_EINPUT,
-                          "'%.200s': a shared object is a path with a slash, such as ./%.200s",
-                          text, text);
+        return rad__error(error, RAD_EINPUT, "'%.200s': a shared object is a path with a slash, such as ./%.200s", text,
+                          text);
     const char *colon = strchr(slash, ':');
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
-    if (length >= size)
-        return rad__error(error, RAD_EINPUT, "'%.200s…': the path is too long", text);
+    if (length >= size) return rad__error(error, RAD_EINPUT, "'%.200s…': the path is too long", text);
     memcpy(path, text, length);
     path[length] = 0;
     *rest = colon ? colon + 1 : NULL;
@@ -122,13 +114,11 @@ static int check_file(const char *path, rad_error *error)
 {
     rad_elf elf;
     const char *kind = rad__os_not_regular(path);
-    if (kind != NULL)
-        return rad__error(error, RAD_EINPUT, "'%.300s': %s, not a shared object", path, kind);
+    if (kind != NULL) return rad__error(error, RAD_EINPUT, "'%.300s': %s, not a shared object", path, kind);
     int code = rad__os_object_open(path, &elf, error);
     if (code != 0) return code;
     if (elf.is_program)
-        code = rad__error(error, RAD_EINPUT,
-                          "'%.300s': a program, not a shared object (compile with -shared -fPIC)",
+        code = rad__error(error, RAD_EINPUT, "'%.300s': a program, not a shared object (compile with -shared -fPIC)",
                           path);
     else if (rad__elf_exported(&elf, "rad_policies") != RAD_ELF_DEFINED)
         code = rad__error(error, RAD_EINPUT,
@@ -162,8 +152,7 @@ static int pick_name(const char *from, const rad_policy_table *const *tables, co
         if (rest != NULL && has_name(rest, own)) {
             int length = snprintf(name, RAD_POLICY_TEXT_MAX, "%s", rest);
             if (length < RAD_POLICY_TEXT_MAX) return 0;
-            return rad__error(error, RAD_EINPUT, "'%.60s…': longer than %d characters", rest,
-                              RAD_POLICY_TEXT_MAX - 1);
+            return rad__error(error, RAD_EINPUT, "'%.60s…': longer than %d characters", rest, RAD_POLICY_TEXT_MAX - 1);
         }
         if (used < sizeof names)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", own);
@@ -173,10 +162,9 @@ static int pick_name(const char *from, const rad_policy_table *const *tables, co
         return 0;
     }
     if (rest == NULL)
-        return rad__error(error, RAD_EINPUT, "%sseveral policies; write FILE:NAME, NAME is %s",
-                          from, names);
-    return rad__error(error, RAD_EINPUT, "%sunknown policy '%.*s'; it has %s", from,
-                      (int)strcspn(rest, ":"), rest, names);
+        return rad__error(error, RAD_EINPUT, "%sseveral policies; write FILE:NAME, NAME is %s", from, names);
+    return rad__error(error, RAD_EINPUT, "%sunknown policy '%.*s'; it has %s", from, (int)strcspn(rest, ":"), rest,
+                      names);
 }
 
 int rad_policy_load(const char *text, char name[RAD_POLICY_TEXT_MAX], rad_error *error)

@@ -11,8 +11,7 @@
 RAD_INTERNAL void rad__program_set(const char *path, const rad_machine *machine);
 
 /* The same of a program that is another file, with the lab's library, and `machine` for what it does (under_test.h). */
-RAD_INTERNAL void rad__program_set_file(const char *path, const char *library,
-                                        const rad_machine *machine);
+RAD_INTERNAL void rad__program_set_file(const char *path, const char *library, const rad_machine *machine);
 
 /* For what is recorded about a run: the program, if there is one and the machine is its own. */
 RAD_INTERNAL void rad__program_of_machine(const rad_machine *m, rad_lab_program *out);

@@ -27,25 +27,19 @@ void rad__race_tell(rad_kernel *k, const rad_race_told *r)
     racer_text(k, r->second, second);
     place_text(&r->one, r->first_spot, there);
     place_text(&r->other, r->second_spot, here);
-    rad_race(k, r->oracle, RAD_NONE, &r->one, &r->other,
-             "%s: %s %s at %s; %s %s at %s; nothing orders the two", r->what, first,
-             rad__access_text(r->first_kind), there, second, rad__access_text(r->second_kind),
-             here);
+    rad_race(k, r->oracle, RAD_NONE, &r->one, &r->other, "%s: %s %s at %s; %s %s at %s; nothing orders the two",
+             r->what, first, rad__access_text(r->first_kind), there, second, rad__access_text(r->second_kind), here);
 }
 
 /* Fields, each with a newline behind it. */
 void rad__race_put(rad_call_stream *s, const rad_race_told *r)
 {
     char text[RAD_STREAM_TEXT_MAX];
-    snprintf(text, sizeof text, "%.70s\n%.90s\n%.90s\n%.200s\n%.30s\n%.90s\n%.200s\n%.30s\n%.90s\n",
-             r->what, r->first_spot, r->second_spot, r->one.function, r->one.operation,
-             r->one.file ? r->one.file : "", r->other.function, r->other.operation,
-             r->other.file ? r->other.file : "");
+    snprintf(text, sizeof text, "%.70s\n%.90s\n%.90s\n%.200s\n%.30s\n%.90s\n%.200s\n%.30s\n%.90s\n", r->what,
+             r->first_spot, r->second_spot, r->one.function, r->one.operation, r->one.file ? r->one.file : "",
+             r->other.function, r->other.operation, r->other.file ? r->other.file : "");
     uint32_t kinds = r->first_kind << 8 | r->second_kind;
     int64_t ordinals = (int64_t)r->one.ordinal << 32 | r->other.ordinal;
     /* The oracle is above the kinds. */
-    rad__stream_put(
-        s,
-        &(rad_record){RAD_STREAM_RACE, r->first, r->second, r->oracle << 16 | kinds, ordinals, 0},
-        text);
+    rad__stream_put(s, &(rad_record){RAD_STREAM_RACE, r->first, r->second, r->oracle << 16 | kinds, ordinals, 0}, text);
 }

@@ -53,13 +53,11 @@ static bool is_met(const realigner *x, const rad_realign_shared *s, uint32_t ste
 {
     const rad_path_step *steps = x->options.recorded->steps;
     uint32_t to = step, from = step - 1;
-    while (is_removed(x, s, to) && to + 1 < x->options.recorded->step_count &&
-           steps[to + 1].actor == steps[step].actor)
+    while (is_removed(x, s, to) && to + 1 < x->options.recorded->step_count && steps[to + 1].actor == steps[step].actor)
         to++;
     if (!is_done(s, to)) return false;
     if (step == 0 || s->steps[to] == RAD_STEP_LATE) return true;
-    while (is_removed(x, s, from) && from > 0 && steps[from - 1].actor == steps[step - 1].actor)
-        from--;
+    while (is_removed(x, s, from) && from > 0 && steps[from - 1].actor == steps[step - 1].actor) from--;
     return is_done(s, from) || is_removed(x, s, from);
 }
 
@@ -73,8 +71,7 @@ static void count_steps(const realigner *x, const rad_realign_shared *s, rad_rea
         r->lost += p->steps[i].chosen && !is_met(x, s, i);
     }
     for (uint32_t i = 0; i < p->pick_count; i++) r->lost += p->picks[i].value != 0 && !s->picks[i];
-    if (ends && rad__verdict_is_deadly(&x->old->expected) && r->found + 1 == p->step_count)
-        r->found++;
+    if (ends && rad__verdict_is_deadly(&x->old->expected) && r->found + 1 == p->step_count) r->found++;
     r->recorded = p->step_count;
     r->missing = r->recorded - r->found;
 }
@@ -100,8 +97,7 @@ static enum rad_realigned judge(const rad_artifact *old, const rad_verdict *now,
                     rad__identity_is(then->identity, now->identity);
         return same ? RAD_REALIGNED_FAILS : RAD_REALIGNED_OTHER;
     }
-    if (now->result == RAD_RESULT_CUT)
-        return then->result == RAD_RESULT_CUT ? RAD_REALIGNED_PASSES : RAD_REALIGNED_CUT;
+    if (now->result == RAD_RESULT_CUT) return then->result == RAD_RESULT_CUT ? RAD_REALIGNED_PASSES : RAD_REALIGNED_CUT;
     if (lost > 0) return RAD_REALIGNED_DIVERGED;
     return old->expects_failure ? RAD_REALIGNED_GONE : RAD_REALIGNED_PASSES;
 }
@@ -133,11 +129,10 @@ static void keep_best(realigner *x, rad_realignment *r, rad_path *path)
     rad__path_free(path);
 }
 
-static int make_artifact(const realigner *x, const rad_rig *rig, rad_realignment *r,
-                         rad_error *error)
+static int make_artifact(const realigner *x, const rad_rig *rig, rad_realignment *r, rad_error *error)
 {
-    return rad__artifact_of_choices(&r->artifact, x->target, "realign", x->old->seed, rig->choices,
-                                    r->actual.decisions, &r->actual, error);
+    return rad__artifact_of_choices(&r->artifact, x->target, "realign", x->old->seed, rig->choices, r->actual.decisions,
+                                    &r->actual, error);
 }
 
 static int attempt_run(realigner *x, rad_single_run *t, rad_error *error)
@@ -279,8 +274,8 @@ static int use_list(const realigner *x, const rad_replay *now, rad_error *error)
     rad_choice *choices = rad__alloc(x->old->choice_count, sizeof *choices);
     if (choices == NULL) return rad__error_memory(error);
     for (uint64_t i = 0; i < x->old->choice_count; i++) choices[i].chosen = x->old->choices[i];
-    int code = rad__artifact_of_choices(&a, x->target, x->old->policy, x->old->seed, choices,
-                                        x->old->choice_count, &now->actual, error);
+    int code = rad__artifact_of_choices(&a, x->target, x->old->policy, x->old->seed, choices, x->old->choice_count,
+                                        &now->actual, error);
     rad__free(choices);
     if (code != 0) return code;
     rad_realignment_free(r);
@@ -293,16 +288,14 @@ static int use_list(const realigner *x, const rad_replay *now, rad_error *error)
 
 static int no_path(rad_error *error)
 {
-    return rad__error(
-        error, RAD_EINPUT,
-        "the artifact has no path (it was written by an earlier version, or its run is too long), "
-        "and its "
-        "choices do not give the recorded run any more: realign it with a build that still does, "
-        "'raddle replay FILE --realign --output NEW', and take NEW from then on");
+    return rad__error(error, RAD_EINPUT,
+                      "the artifact has no path (it was written by an earlier version, or its run is too long), "
+                      "and its "
+                      "choices do not give the recorded run any more: realign it with a build that still does, "
+                      "'raddle replay FILE --realign --output NEW', and take NEW from then on");
 }
 
-int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignment *out,
-                    rad_error *error)
+int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignment *out, rad_error *error)
 {
     const rad_path *path = a->path->path;
     rad_path *traced = NULL;
@@ -317,8 +310,7 @@ int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignm
     if (now.as_recorded) {
         code = use_list(&x, &now, error);
         out->as_recorded = true;
-        out->recorded = out->found =
-            x.options.recorded ? x.options.recorded->step_count : a->expected.steps;
+        out->recorded = out->found = x.options.recorded ? x.options.recorded->step_count : a->expected.steps;
     } else if (x.options.recorded == NULL) {
         code = no_path(error);
     } else {

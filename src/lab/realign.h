@@ -64,13 +64,12 @@ typedef struct rad_realign_options {
 
 /* From a run made with the same options; borrows the run. Of steps that may be the recorded one the last, or the first,
  * is it. */
-RAD_INTERNAL int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o,
-                                   const rad_path *run, bool late, rad_error *error);
+RAD_INTERNAL int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o, const rad_path *run, bool late,
+                                   rad_error *error);
 RAD_INTERNAL void rad__realign_plan_free(rad_realign_plan *plan);
 
 /* All borrowed. What happens in the run, and its path, is in shared memory until the policy is destroyed. */
-RAD_INTERNAL int rad__policy_realign(rad_policy **p, const rad_realign_options *o,
-                                     rad_error *error);
+RAD_INTERNAL int rad__policy_realign(rad_policy **p, const rad_realign_options *o, rad_error *error);
 RAD_INTERNAL const rad_realign_shared *rad__realign_shared(const rad_policy *p);
 RAD_INTERNAL const rad_path_shared *rad__realign_path(const rad_policy *p);
 

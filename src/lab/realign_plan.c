@@ -43,8 +43,7 @@ static bool is_equal(const planner *p, uint32_t recorded_step, uint32_t run_step
 {
     const rad_path_step *one = &p->recorded->steps[recorded_step], *two = &p->run->steps[run_step];
     uint32_t now = p->site_of[two->site];
-    bool same =
-        rad__path_same_object(p->recorded->objects[one->object], p->run->objects[two->object]);
+    bool same = rad__path_same_object(p->recorded->objects[one->object], p->run->objects[two->object]);
     if (now != RAD_NONE) return now == one->site && (same || !p->by_name);
     /* A site that is new, and one that is no more, about one object: renamed. */
     return p->vanished[one->site] && same;
@@ -89,12 +88,11 @@ static uint32_t common_steps(planner *p, uint32_t recorded, uint32_t now)
     for (uint32_t i = c.rows; i-- > 0;) {
         uint16_t *row = p->table + (size_t)i * width, *below = row + width;
         row[c.columns] = 0;
-        for (uint32_t j = c.columns; j-- > 0;) {
+        for (uint32_t j = c.columns; j-- > 0;)
             if (is_equal(p, recorded_at(&c, i), now_at(&c, j)))
                 row[j] = (uint16_t)(below[j + 1] + 1);
             else
                 row[j] = below[j] > row[j + 1] ? below[j] : row[j + 1];
-        }
     }
     return p->table[0];
 }
@@ -183,16 +181,12 @@ void rad__realign_plan_free(rad_realign_plan *plan)
     *plan = (rad_realign_plan){.run = NULL};
 }
 
-int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o, const rad_path *run,
-                      bool late, rad_error *error)
+int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o, const rad_path *run, bool late,
+                      rad_error *error)
 {
     const rad_path *recorded = o->recorded;
-    planner p = {.recorded = recorded,
-                 .vanished = o->vanished,
-                 .run = run,
-                 .plan = plan,
-                 .by_name = o->by_name,
-                 .late = late};
+    planner p = {
+        .recorded = recorded, .vanished = o->vanished, .run = run, .plan = plan, .by_name = o->by_name, .late = late};
     size_t pairs = (size_t)recorded->actor_count * run->actor_count;
     if (pairs > (size_t)ACTORS_MOST * ACTORS_MOST) pairs = 1;
     *plan = (rad_realign_plan){
@@ -208,8 +202,8 @@ int rad__realign_plan(rad_realign_plan *plan, const rad_realign_options *o, cons
     p.table = rad__alloc_later((size_t)(LONGEST + 1) * (LONGEST + 1), sizeof *p.table);
     p.common = rad__alloc(pairs, sizeof *p.common);
     p.taken = rad__alloc(recorded->actor_count, sizeof *p.taken);
-    bool done = plan->actor_of && plan->step_of && plan->order && plan->from && p.order && p.from &&
-                p.site_of && p.table && p.common && p.taken;
+    bool done = plan->actor_of && plan->step_of && plan->order && plan->from && p.order && p.from && p.site_of &&
+                p.table && p.common && p.taken;
     if (done) compare(&p);
     void *const lists[] = {p.order, p.from, p.site_of, p.table, p.common, p.taken};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) rad__free(lists[i]);

@@ -35,13 +35,11 @@ typedef struct realign_policy {
     uint32_t *kernel_actor; /* per actor: who it is in the run, RAD_NONE while nobody */
     uint32_t *renamed;      /* per site: what it is called now (site of the run), or RAD_NONE */
     /* Of the run. */
-    uint32_t *
-        actor_match; /* actor of the path -> recorded one plus one, 0: not known yet, RAD_NONE: nobody */
-    uint32_t *planned; /* … -> that of the plan plus one, 0: none */
-    uint32_t *stepped; /* … -> how many steps */
-    uint32_t *strayed; /* … -> how many new ones in a row; PATIENCE at once when it yields */
-    uint32_t *
-        site_match; /* site of the path -> recorded one plus one, 0: not known yet, RAD_NONE: none */
+    uint32_t *actor_match; /* actor of the path -> recorded one plus one, 0: not known yet, RAD_NONE: nobody */
+    uint32_t *planned;     /* … -> that of the plan plus one, 0: none */
+    uint32_t *stepped;     /* … -> how many steps */
+    uint32_t *strayed;     /* … -> how many new ones in a row; PATIENCE at once when it yields */
+    uint32_t *site_match;  /* site of the path -> recorded one plus one, 0: not known yet, RAD_NONE: none */
     uint32_t match_capacity, planned_capacity, stepped_capacity, strayed_capacity, site_capacity;
     uint32_t seen;     /* actors of the kernel that were met */
     uint32_t furthest; /* recorded step that was found */
@@ -83,15 +81,13 @@ static uint32_t recorded_actor(realign_policy *p, rad_kernel *k, uint32_t actor,
     *now = rad__path_actor(&p->recorder, k, actor);
     if (!grow(k, &p->actor_match, &p->match_capacity, *now + 1) ||
         !grow(k, &p->planned, &p->planned_capacity, *now + 1) ||
-        !grow(k, &p->stepped, &p->stepped_capacity, *now + 1) ||
-        !grow(k, &p->strayed, &p->strayed_capacity, *now + 1))
+        !grow(k, &p->stepped, &p->stepped_capacity, *now + 1) || !grow(k, &p->strayed, &p->strayed_capacity, *now + 1))
         return RAD_NONE;
     uint32_t known = p->actor_match[*now];
     if (known != 0) return known == RAD_NONE ? RAD_NONE : known - 1;
     const char *name = run->actors[*now];
     uint32_t planned = plan_actor(plan, name);
-    uint32_t found = planned != RAD_NONE ? plan->actor_of[planned]
-                                         : rad__path_find_actor(p->options.recorded, name);
+    uint32_t found = planned != RAD_NONE ? plan->actor_of[planned] : rad__path_find_actor(p->options.recorded, name);
     if (planned == RAD_NONE && found != RAD_NONE && is_given(plan, found)) found = RAD_NONE;
     p->planned[*now] = planned == RAD_NONE ? 0 : planned + 1;
     p->actor_match[*now] = found == RAD_NONE ? RAD_NONE : found + 1;
@@ -103,8 +99,7 @@ static uint32_t recorded_site(realign_policy *p, rad_kernel *k, uint32_t site)
 {
     if (!grow(k, &p->site_match, &p->site_capacity, site + 1)) return RAD_NONE;
     if (p->site_match[site] == 0) {
-        uint32_t found =
-            rad__path_find_site(p->options.recorded, p->recorder.shared->path.sites[site]);
+        uint32_t found = rad__path_find_site(p->options.recorded, p->recorder.shared->path.sites[site]);
         p->site_match[site] = found == RAD_NONE ? RAD_NONE : found + 1;
     }
     return p->site_match[site] == RAD_NONE ? RAD_NONE : p->site_match[site] - 1;
@@ -118,8 +113,7 @@ static bool is_site(realign_policy *p, rad_kernel *k, uint32_t recorded, uint32_
 /* A site that is new, in the place of one that is gone: the same, under another name. */
 static bool is_new_name(realign_policy *p, rad_kernel *k, uint32_t recorded, uint32_t now)
 {
-    return p->options.vanished[recorded] && p->renamed[recorded] == RAD_NONE &&
-           recorded_site(p, k, now) == RAD_NONE;
+    return p->options.vanished[recorded] && p->renamed[recorded] == RAD_NONE && recorded_site(p, k, now) == RAD_NONE;
 }
 
 static bool is_about(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
@@ -133,8 +127,7 @@ static bool is_about(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t a
 static bool is_renamed(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
 {
     uint32_t recorded = p->options.recorded->steps[step].site;
-    return is_new_name(p, k, recorded, rad__path_site(&p->recorder, k, action)) &&
-           is_about(p, k, step, action);
+    return is_new_name(p, k, recorded, rad__path_site(&p->recorder, k, action)) && is_about(p, k, step, action);
 }
 
 static bool is_step(realign_policy *p, rad_kernel *k, uint32_t step, uint32_t action)
@@ -276,8 +269,8 @@ static void tell_actor(realign_policy *p, rad_kernel *k, uint32_t step, char *te
     if (action != RAD_NONE)
         snprintf(text, size, "it is at '%s'", site_now(p, k, action));
     else if (a->waiting)
-        snprintf(text, size, "it waits for %s%s%s", object,
-                 a->holder == RAD_NONE ? "" : ", held by ", a->holder == RAD_NONE ? "" : holder);
+        snprintf(text, size, "it waits for %s%s%s", object, a->holder == RAD_NONE ? "" : ", held by ",
+                 a->holder == RAD_NONE ? "" : holder);
     else
         snprintf(text, size, a->ended ? "it has ended" : "it cannot run");
 }
@@ -296,10 +289,9 @@ static void foresee(realign_policy *p, rad_kernel *k, uint32_t action, const mat
     char why[RAD_REALIGN_TEXT / 2] = "";
     uint32_t actor = recorded_actor(p, k, k->actions[action].actor, &now);
     tell_actor(p, k, step, why, sizeof why);
-    int used = snprintf(p->shared->because, RAD_REALIGN_TEXT,
-                        "the recording has %s at '%s' (step %u), but %s",
-                        p->options.recorded->actors[s->actor], p->options.recorded->sites[s->site],
-                        (unsigned)step, why);
+    int used =
+        snprintf(p->shared->because, RAD_REALIGN_TEXT, "the recording has %s at '%s' (step %u), but %s",
+                 p->options.recorded->actors[s->actor], p->options.recorded->sites[s->site], (unsigned)step, why);
     if (actor != s->actor && used > 0 && used < RAD_REALIGN_TEXT)
         snprintf(p->shared->because + used, (size_t)(RAD_REALIGN_TEXT - used), "; %s ran, at '%s'",
                  p->recorder.shared->path.actors[now], site_now(p, k, action));
@@ -327,8 +319,7 @@ static uint32_t choose_action(realign_policy *p, rad_kernel *k, const rad_decisi
     uint32_t best = d->baseline;
     meet_actors(p, k);
     match least = match_action(p, k, best, is_alone(k, best));
-    for (uint32_t i = rad__bitset_next(&k->enabled, 0); i != RAD_NONE;
-         i = rad__bitset_next(&k->enabled, i + 1)) {
+    for (uint32_t i = rad__bitset_next(&k->enabled, 0); i != RAD_NONE; i = rad__bitset_next(&k->enabled, i + 1)) {
         match m = match_action(p, k, i, is_alone(k, i));
         if (m.due >= least.due) continue;
         least = m;
@@ -362,8 +353,7 @@ static uint32_t choose_pick(realign_policy *p, rad_kernel *k, const rad_decision
     uint32_t site = rad__path_pick_site(&p->recorder, k, d->kind, d->site);
     uint32_t from = p->picks[m->due], end = p->picks[m->due + 1];
     for (uint32_t i = from + p->pick; i < end; i++) {
-        if (!is_site(p, k, r->picks[i].site, site) && !is_new_name(p, k, r->picks[i].site, site))
-            continue;
+        if (!is_site(p, k, r->picks[i].site, site) && !is_new_name(p, k, r->picks[i].site, site)) continue;
         p->pick = i + 1 - from;
         if (r->picks[i].value >= d->count) return 0; /* the value is no more: not made */
         p->shared->picks[i] = 1;
@@ -384,8 +374,7 @@ static void skip_before(realign_policy *p, uint32_t step)
 {
     uint32_t actor = p->options.recorded->steps[step].actor;
     for (uint32_t i = p->front[actor]; i < p->back[actor] && p->order[i] < step; i++)
-        if (p->shared->steps[p->order[i]] == RAD_STEP_WAITS)
-            p->shared->steps[p->order[i]] = RAD_STEP_SKIPPED;
+        if (p->shared->steps[p->order[i]] == RAD_STEP_WAITS) p->shared->steps[p->order[i]] = RAD_STEP_SKIPPED;
 }
 
 /* Late: a recorded step that comes after it came before it. */
@@ -406,8 +395,7 @@ static void take(realign_policy *p, const match *m, uint32_t site)
 }
 
 /* A step that the recording does not have here, or the first one after such that it has. */
-static void tell_step(realign_policy *p, rad_kernel *k, uint32_t action, bool in_step,
-                      uint32_t step)
+static void tell_step(realign_policy *p, rad_kernel *k, uint32_t action, bool in_step, uint32_t step)
 {
     rad_realign_shared *s = p->shared;
     if (!in_step && !p->out) {
@@ -424,8 +412,8 @@ static void tell_step(realign_policy *p, rad_kernel *k, uint32_t action, bool in
         s->again = true;
         s->again_at = k->step;
         s->again_step = step;
-        snprintf(s->again_as, sizeof s->again_as, "%s at '%s'",
-                 p->options.recorded->actors[r->actor], p->options.recorded->sites[r->site]);
+        snprintf(s->again_as, sizeof s->again_as, "%s at '%s'", p->options.recorded->actors[r->actor],
+                 p->options.recorded->sites[r->site]);
     }
 }
 
@@ -460,9 +448,8 @@ static void realign_announced(rad_policy *p, rad_kernel *k, uint32_t action)
 static void realign_destroy(rad_policy *base)
 {
     realign_policy *p = (realign_policy *)base;
-    uint32_t *const lists[] = {p->order,        p->front,   p->back,        p->picks,
-                               p->kernel_actor, p->renamed, p->actor_match, p->planned,
-                               p->stepped,      p->strayed, p->site_match};
+    uint32_t *const lists[] = {p->order,       p->front,   p->back,    p->picks,   p->kernel_actor, p->renamed,
+                               p->actor_match, p->planned, p->stepped, p->strayed, p->site_match};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) rad__free(lists[i]);
     rad__os_shared_unmap(p->shared, p->mapping_size);
     rad__path_close(&p->recorder);

@@ -49,8 +49,7 @@ static void recorder_ran(rad_observer *o, rad_kernel *k, uint32_t action, const 
 
 void rad__recorder_open(rad_recorder *r)
 {
-    *r = (rad_recorder){
-        .observer = {.begin = recorder_begin, .decided = recorder_decided, .ran = recorder_ran}};
+    *r = (rad_recorder){.observer = {.begin = recorder_begin, .decided = recorder_decided, .ran = recorder_ran}};
 }
 
 void rad__recorder_close(rad_recorder *r)
@@ -83,8 +82,7 @@ static void causal_add(causal *c, const rad_kernel *k, const rad_touched *t)
 
 void rad__recorder_past(const rad_recorder *r, const rad_kernel *k, bool *past)
 {
-    causal c = {rad__alloc(k->actor_count + 1, sizeof *c.actor),
-                rad__alloc(k->object_count + 1, sizeof *c.needed)};
+    causal c = {rad__alloc(k->actor_count + 1, sizeof *c.actor), rad__alloc(k->object_count + 1, sizeof *c.needed)};
     for (uint32_t i = 0; i < r->step_count; i++) past[i] = true;
     bool deadlock = k->failure.oracle == RAD_ORACLE_DEADLOCK;
     if (c.actor == NULL || c.needed == NULL || r->step_count == 0) goto out;
@@ -95,17 +93,14 @@ void rad__recorder_past(const rad_recorder *r, const rad_kernel *k, bool *past)
     }
     for (uint32_t i = r->step_count; i-- > 0;) {
         const rad_recorded *s = &r->steps[i];
-        bool in = (i + 1 == r->step_count && !deadlock) ||
-                  (s->actor < k->actor_count && c.actor[s->actor]);
+        bool in = (i + 1 == r->step_count && !deadlock) || (s->actor < k->actor_count && c.actor[s->actor]);
         for (uint32_t t = 0; t < s->touched_count && !in; t++)
             in = causal_conflict(&c, k, &r->touched[s->touched_at + t]);
         past[i] = in;
         if (!in) continue;
         /* Whoever spawned the actor belongs to it. */
-        for (uint32_t a = s->actor; a < k->actor_count && !c.actor[a]; a = k->actors[a].spawner)
-            c.actor[a] = true;
-        for (uint32_t t = 0; t < s->touched_count; t++)
-            causal_add(&c, k, &r->touched[s->touched_at + t]);
+        for (uint32_t a = s->actor; a < k->actor_count && !c.actor[a]; a = k->actors[a].spawner) c.actor[a] = true;
+        for (uint32_t t = 0; t < s->touched_count; t++) causal_add(&c, k, &r->touched[s->touched_at + t]);
     }
 out:
     rad__free(c.actor);

@@ -7,8 +7,7 @@
 
 typedef struct rad_recorded {
     uint32_t actor;
-    uint32_t
-        decision; /* index of the choice that picked it, or RAD_NONE: nothing else was enabled */
+    uint32_t decision;                  /* index of the choice that picked it, or RAD_NONE: nothing else was enabled */
     uint32_t touched_at, touched_count; /* range in touched */
     uint32_t pick_at, pick_count;       /* range in picks: choices inside the step */
     bool yielded;

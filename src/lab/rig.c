@@ -74,8 +74,8 @@ enum rad_outcome rad__rig_run(rad_rig *r, const rad_run_options *options)
     return r->apart ? r->apart(r, options) : rad__kernel_run(r->kernel, options);
 }
 
-enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
-                                bool whole_trace, rad_observer *watcher)
+enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count, bool whole_trace,
+                                rad_observer *watcher)
 {
     rad_run_options options = rad__rig_options(r, r->guide);
     options.whole_trace = whole_trace;

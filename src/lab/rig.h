@@ -43,8 +43,7 @@ struct rad_rig {
     enum rad_outcome (*apart)(rad_rig *r, const rad_run_options *options);
     /* False, when a batch ends: it has to be done again. May be NULL. */
     bool (*between)(rad_rig *r, enum rad_batch_time when);
-    uint64_t here,
-        audits; /* runs of this batch that had no process of their own; made again in one */
+    uint64_t here, audits; /* runs of this batch that had no process of their own; made again in one */
     char why[RAD_RIG_WHY]; /* each run has a process of its own because …; "": it has not */
 };
 
@@ -69,8 +68,8 @@ RAD_INTERNAL enum rad_outcome rad__rig_run(rad_rig *r, const rad_run_options *op
 RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);
 
 /* Runs a choice list: total, the baseline after its end. `watcher` may be NULL. */
-RAD_INTERNAL enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count,
-                                             bool whole_trace, rad_observer *watcher);
+RAD_INTERNAL enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count, bool whole_trace,
+                                             rad_observer *watcher);
 
 /* What ends the runs of an artifact (path_run.c). */
 RAD_INTERNAL void rad__artifact_limits(const rad_artifact *a, rad_rig *rig);

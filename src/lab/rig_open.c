@@ -14,9 +14,8 @@ int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
     void *mapping = NULL;
     int code = t->machine->create(&r->self, &c, error); /* first: it may refuse the case */
     if (code == 0)
-        code = rad__program_is(t->machine)
-                   ? rad__os_shared_file(&mapping, rad__rig_mapping_size(), &r->memory, error)
-                   : rad__os_shared_map(&mapping, rad__rig_mapping_size(), error);
+        code = rad__program_is(t->machine) ? rad__os_shared_file(&mapping, rad__rig_mapping_size(), &r->memory, error)
+                                           : rad__os_shared_map(&mapping, rad__rig_mapping_size(), error);
     if (code == 0) code = rad__rig_set_up(r, mapping, error);
     if (code != 0) rad__rig_close(r);
     return code;

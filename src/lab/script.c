@@ -81,8 +81,8 @@ int rad__policy_script(rad_policy **p, rad_error *error)
     return rad__policy_alloc(p, &SCRIPT, sizeof(script_policy), NULL, error);
 }
 
-void rad__script_set(rad_policy *p, const rad_script_step *steps, uint64_t step_count,
-                     const uint32_t *picks, uint64_t pick_count)
+void rad__script_set(rad_policy *p, const rad_script_step *steps, uint64_t step_count, const uint32_t *picks,
+                     uint64_t pick_count)
 {
     script_policy *s = (script_policy *)p;
     s->steps = steps;

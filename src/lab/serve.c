@@ -10,8 +10,7 @@ int rad__message_read(int fd, rad_bytes *into, rad_error *error)
     int64_t got = rad__os_read(fd, &size, sizeof size, error);
     if (got <= 0) return got < 0 ? error->code : 0;
     into->size = 0;
-    if (got != sizeof size || size > UINT32_MAX / 2 ||
-        !RAD_GROW(&into->data, &into->capacity, (uint32_t)size))
+    if (got != sizeof size || size > UINT32_MAX / 2 || !RAD_GROW(&into->data, &into->capacity, (uint32_t)size))
         return rad__error_memory(error);
     while (into->size < size) {
         got = rad__os_read(fd, into->data + into->size, size - into->size, error);

@@ -11,7 +11,7 @@ RAD_INTERNAL int rad__message_write(int fd, const rad_bytes *b, rad_error *error
 /* Instead of a result: what became of the process that did the batch. A result is longer. */
 enum rad_worker_what {
     RAD_WORKER_DIED = 1, /* in a run, of which the shared memory tells */
-    RAD_WORKER_AGAIN /* the batch is to be done again, by another one: it is to be sent once more */
+    RAD_WORKER_AGAIN     /* the batch is to be done again, by another one: it is to be sent once more */
 };
 
 typedef struct rad_worker_note {

@@ -55,11 +55,9 @@ static void shrink_tell_again(rad_shrinker *s)
 
 /* ---- Taking what is better ------------------------------------------------------------------------- */
 
-static void measure_of(const rad_target *t, const rad_batch_finding *f, rad_measure *m,
-                       uint64_t *sum)
+static void measure_of(const rad_target *t, const rad_batch_finding *f, rad_measure *m, uint64_t *sum)
 {
-    *m = (rad_measure){
-        .case_size = rad__case_size(t), .switches = f->switches, .steps = f->verdict.steps};
+    *m = (rad_measure){.case_size = rad__case_size(t), .switches = f->switches, .steps = f->verdict.steps};
     *sum = 0;
     for (uint64_t i = 0; i < f->choice_count; i++) {
         const rad_choice *c = &f->choices[i];
@@ -72,10 +70,8 @@ static void measure_of(const rad_target *t, const rad_batch_finding *f, rad_meas
 
 static bool measure_less(const rad_measure *a, uint64_t a_sum, const rad_measure *b, uint64_t b_sum)
 {
-    const uint64_t left[] = {a->case_size, a->preemptions, a->switches, a->nonzero,
-                             a_sum,        a->choices,     a->steps};
-    const uint64_t right[] = {b->case_size, b->preemptions, b->switches, b->nonzero,
-                              b_sum,        b->choices,     b->steps};
+    const uint64_t left[] = {a->case_size, a->preemptions, a->switches, a->nonzero, a_sum, a->choices, a->steps};
+    const uint64_t right[] = {b->case_size, b->preemptions, b->switches, b->nonzero, b_sum, b->choices, b->steps};
     for (uint32_t i = 0; i < sizeof left / sizeof *left; i++)
         if (left[i] != right[i]) return left[i] < right[i];
     return false;
@@ -127,8 +123,7 @@ static bool shrink_workers(rad_shrinker *s, const rad_target *t)
     s->workers = NULL;
     s->workers_case = wanted;
     rad_error own = {0};
-    int code = rad__workers_open(&s->workers, t, 1, s->options->hang_seconds, NULL,
-                                 RAD_WORKERS_USUAL, &own);
+    int code = rad__workers_open(&s->workers, t, 1, s->options->hang_seconds, NULL, RAD_WORKERS_USUAL, &own);
     bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
     if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
     return code == 0;
@@ -146,13 +141,11 @@ static bool shrink_death(rad_shrinker *s, const rad_workers_answer *a, rad_batch
         return false;
     }
     if (a->choice_count) memcpy(choices, a->choices, a->choice_count * sizeof *choices);
-    *f = (rad_batch_finding){
-        .verdict = a->verdict, .choices = choices, .choice_count = a->choice_count};
+    *f = (rad_batch_finding){.verdict = a->verdict, .choices = choices, .choice_count = a->choice_count};
     return true;
 }
 
-bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u,
-                     rad_batch_result *out)
+bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u, rad_batch_result *out)
 {
     rad_workers_answer a = {0};
     *out = (rad_batch_result){0};
@@ -165,8 +158,7 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u,
         snprintf(batch.ends_at, sizeof batch.ends_at, "%s", ends_at);
     }
     if (s->steps < s->steps_max) batch.steps_max = s->steps_max - s->steps;
-    if (!shrink_workers(s, t) || rad__workers_start(s->workers, &batch, s, s->error) != 0)
-        return false;
+    if (!shrink_workers(s, t) || rad__workers_start(s->workers, &batch, s, s->error) != 0) return false;
     while (a.ticket == NULL) {
         if (rad__workers_wait(s->workers, 100, &a, s->error) != 0) return false;
         if (a.ticket == NULL && is_interrupted(s)) { /* what was found so far is the answer */
@@ -192,8 +184,7 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_batch *u)
     s->steps += r.steps;
     if (r.finding_count == 0) s->ran = r.runs;
     shrink_tell_again(s);
-    for (uint64_t i = 0; i < r.finding_count && s->best.choices == NULL;
-         i++) /* what the file is about first */
+    for (uint64_t i = 0; i < r.finding_count && s->best.choices == NULL; i++) /* what the file is about first */
         if (s->ends_at && rad__identity_is(s->ends_at, r.findings[i].verdict.identity))
             better |= shrink_consider(s, t, &r.findings[i]);
     for (uint64_t i = 0; i < r.finding_count; i++)
@@ -204,8 +195,7 @@ bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_batch *u)
 
 bool rad__shrink_try_list(rad_shrinker *s, const rad_choice *list, uint64_t count)
 {
-    rad_batch u = {
-        .kind = RAD_BATCH_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
+    rad_batch u = {.kind = RAD_BATCH_TREE, .count = 1, .path = (rad_choice *)list, .path_count = count};
     rad_target t = s->target;
     return rad__shrink_try(s, &t, &u);
 }
@@ -288,8 +278,7 @@ static bool certify_failed(rad_shrinker *s, const rad_exploration *found, rad_sh
         if (strcmp(a->expected.identity, s->best.verdict.identity) != 0) continue;
         report->certificate = RAD_NOT_CERTIFIED;
         if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1)) break;
-        for (uint64_t c = 0; c < a->choice_count; c++)
-            s->draft[c] = (rad_choice){.chosen = a->choices[c]};
+        for (uint64_t c = 0; c < a->choice_count; c++) s->draft[c] = (rad_choice){.chosen = a->choices[c]};
         better = rad__shrink_try_list(s, s->draft, a->choice_count);
     }
     return better;
@@ -299,8 +288,7 @@ static bool certify_failed(rad_shrinker *s, const rad_exploration *found, rad_sh
 static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 {
     report->certificate = RAD_MINIMAL;
-    report->certificate_ended =
-        RAD_BUDGET_NONE; /* what an earlier round found says nothing of this run */
+    report->certificate_ended = RAD_BUDGET_NONE; /* what an earlier round found says nothing of this run */
     report->certified_runs = report->certified_cut = report->certified_held = 0;
     if (s->measure.preemptions == 0) return false;
     if (s->measure.preemptions > CERTIFY_BOUND) {
@@ -310,8 +298,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     }
     rad_exploration found;
     char strategy[32];
-    snprintf(strategy, sizeof strategy, "preempt:%llu",
-             (unsigned long long)(s->measure.preemptions - 1));
+    snprintf(strategy, sizeof strategy, "preempt:%llu", (unsigned long long)(s->measure.preemptions - 1));
     shrink_tell(s, "certificate");
     rad_explore_options o = {
         .strategy = strategy,
@@ -333,8 +320,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     report->certified_held = found.held;
     report->certificate_ended = certify_ended(&found, strategy);
     /* A run that was cut may fail later; one of the failures that did not fit into the table may have been this one. */
-    if (report->certificate_ended != RAD_BUDGET_NONE || found.cut > 0 || found.findings_dropped ||
-        found.interrupted)
+    if (report->certificate_ended != RAD_BUDGET_NONE || found.cut > 0 || found.findings_dropped || found.interrupted)
         report->certificate = RAD_NOT_CERTIFIED;
     bool better = certify_failed(s, &found, report);
     rad_exploration_free(&found);
@@ -344,12 +330,11 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
 static int shrink_artifact(rad_shrinker *s, const rad_artifact *from, rad_artifact **out)
 {
     rad_batch_finding *f = &s->best;
-    int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices,
-                                        f->choice_count, &f->verdict, s->error);
+    int code = rad__artifact_of_choices(out, &s->target, from->policy, from->seed, f->choices, f->choice_count,
+                                        &f->verdict, s->error);
     if (code == 0) (*out)->path->known = s->unfair;      /* it has none, as the file */
     if (code != 0 || f->set_hashes == NULL) return code; /* a run that died left none */
-    code = rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll,
-                                    f->choice_count, s->error);
+    code = rad__artifact_set_hashes(*out, f->set_hashes, f->set_hash_count, f->set_roll, f->choice_count, s->error);
     if (code != 0) {
         rad_artifact_free(*out);
         *out = NULL;
@@ -362,17 +347,13 @@ static int shrink_start(rad_shrinker *s, const rad_artifact *a)
     rad_replay now;
     bool old = a->path->known && a->path->path == NULL;
     if (old && rad__replay(a, NULL, &now, &s->unfair, s->error) != 0) return s->error->code;
-    if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1))
-        return rad__error_memory(s->error);
-    for (uint64_t i = 0; i < a->choice_count; i++)
-        s->draft[i] = (rad_choice){.chosen = a->choices[i]};
+    if (!RAD_GROW(&s->draft, &s->draft_capacity, (uint32_t)a->choice_count + 1)) return rad__error_memory(s->error);
+    for (uint64_t i = 0; i < a->choice_count; i++) s->draft[i] = (rad_choice){.chosen = a->choices[i]};
     rad__shrink_try_list(s, s->draft, a->choice_count);
     if (s->error->code != 0) return s->error->code;
-    if (s->best.choices == NULL && is_interrupted(s))
-        return rad__error(s->error, RAD_EINTERRUPTED, "interrupted");
+    if (s->best.choices == NULL && is_interrupted(s)) return rad__error(s->error, RAD_EINTERRUPTED, "interrupted");
     if (s->best.choices == NULL)
-        return rad__error(s->error, RAD_EINPUT,
-                          "nothing to shrink: the run does not fail (any more)");
+        return rad__error(s->error, RAD_EINPUT, "nothing to shrink: the run does not fail (any more)");
     if (a->expects_failure && !rad__identity_is(a->expected.identity, s->best.verdict.identity))
         return rad__error(s->error, RAD_EINPUT,
                           "the run fails differently from what the file says: '%s' instead of '%s'",
@@ -380,8 +361,8 @@ static int shrink_start(rad_shrinker *s, const rad_artifact *a)
     return 0;
 }
 
-int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
-                   rad_shrink_report *report, rad_error *error)
+int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out, rad_shrink_report *report,
+                   rad_error *error)
 {
     const rad_shrink_options presets = {0};
     if (o == NULL) o = &presets;

@@ -30,11 +30,10 @@ typedef struct rad_shrinker {
     uint64_t certify_steps;
     enum rad_budget stopped;
     const char *stage;
-    bool unfair; /* no run holds anybody back, as when the file was written: rad__replay */
-    bool round;  /* the failure is a livelock at the step limit */
-    const char
-        *ends_at; /* what the file says fails; NULL: it does not say. Until there is a best run */
-    uint64_t ran; /* runs of the last batch; 0 when it ended in a failure */
+    bool unfair;           /* no run holds anybody back, as when the file was written: rad__replay */
+    bool round;            /* the failure is a livelock at the step limit */
+    const char *ends_at;   /* what the file says fails; NULL: it does not say. Until there is a best run */
+    uint64_t ran;          /* runs of the last batch; 0 when it ended in a failure */
     rad_recorder recorder; /* the best run step by step, when `recorded` */
     bool recorded;
     rad_set128 searched;                      /* cases in which fresh runs found nothing */
@@ -47,8 +46,7 @@ typedef struct rad_shrinker {
 
 /* Runs a batch on `t`; the caller frees the result. A run that kills or hangs its process is a finding like any other.
  * False when the machine refuses the case, or after an error. */
-RAD_INTERNAL bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u,
-                                  rad_batch_result *out);
+RAD_INTERNAL bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u, rad_batch_result *out);
 
 /* The same, and takes what is better; true when something was. */
 RAD_INTERNAL bool rad__shrink_try(rad_shrinker *s, const rad_target *t, const rad_batch *u);

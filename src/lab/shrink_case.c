@@ -46,8 +46,7 @@ static bool case_inherit(rad_shrinker *s, const rad_target *t, const rad_cursor 
         uint32_t actor = r->steps[i].actor;
         if (actor != last) heir = t->machine->heir(&from, &to, at, actor);
         last = actor;
-        if (heir != RAD_NONE)
-            steps[count++] = (rad_script_step){heir, r->steps[i].pick_at, r->steps[i].pick_count};
+        if (heir != RAD_NONE) steps[count++] = (rad_script_step){heir, r->steps[i].pick_at, r->steps[i].pick_count};
     }
     rad_batch u = {
         .kind = RAD_BATCH_SCRIPT,
@@ -64,10 +63,7 @@ static bool case_inherit(rad_shrinker *s, const rad_target *t, const rad_cursor 
 
 static bool case_list(rad_shrinker *s, const rad_target *t)
 {
-    rad_batch list = {.kind = RAD_BATCH_TREE,
-                      .count = 1,
-                      .path = s->best.choices,
-                      .path_count = s->measure.choices};
+    rad_batch list = {.kind = RAD_BATCH_TREE, .count = 1, .path = s->best.choices, .path_count = s->measure.choices};
     return rad__shrink_try(s, t, &list);
 }
 
@@ -97,8 +93,7 @@ static bool case_search(rad_shrinker *s, const rad_target *t, uint64_t runs)
     rad_digest key = rad__digest_of(&record, sizeof record);
     if (rad__set128_has(&s->searched, key)) return false;
     if (case_sample(s, t, "random", runs) || case_sample(s, t, "pct:3", runs)) return true;
-    if (rad__shrink_goes_on(s) && rad__set128_add(&s->searched, key) == RAD_SET_NOMEM)
-        rad__error_memory(s->error);
+    if (rad__shrink_goes_on(s) && rad__set128_add(&s->searched, key) == RAD_SET_NOMEM) rad__error_memory(s->error);
     return false;
 }
 
@@ -152,8 +147,7 @@ static bool case_round(rad_shrinker *s, uint64_t runs)
         bool smaller = rad__case_size(&t) < s->measure.case_size;
         at.taken = smaller && case_try(s, &t, &at, runs);
         any |= at.taken;
-        s->checks +=
-            s->checks == before; /* each costs something, or an endless reducer would not end */
+        s->checks += s->checks == before; /* each costs something, or an endless reducer would not end */
         rad_target_free(&t);
     }
     return any;

@@ -22,14 +22,12 @@ static bool order_record(order *o)
     const rad_recorder *r = &o->s->recorder;
     if (!rad__shrink_record(o->s)) return false;
     o->count = r->step_count;
-    if (!RAD_GROW(&o->steps, &o->step_capacity, o->count) ||
-        !RAD_GROW(&o->draft, &o->draft_capacity, o->count)) {
+    if (!RAD_GROW(&o->steps, &o->step_capacity, o->count) || !RAD_GROW(&o->draft, &o->draft_capacity, o->count)) {
         rad__error_memory(o->s->error);
         return false;
     }
     for (uint32_t i = 0; i < o->count; i++)
-        o->steps[i] =
-            (rad_script_step){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
+        o->steps[i] = (rad_script_step){r->steps[i].actor, r->steps[i].pick_at, r->steps[i].pick_count};
     return true;
 }
 
@@ -81,8 +79,7 @@ static uint32_t block_before(const order *o, uint32_t from)
 
 static bool order_pass(order *o)
 {
-    for (uint32_t from = 0; from < o->count && rad__shrink_goes_on(o->s);
-         from = block_end(o, from)) {
+    for (uint32_t from = 0; from < o->count && rad__shrink_goes_on(o->s); from = block_end(o, from)) {
         uint32_t before = block_before(o, from);
         if (before == RAD_NONE) continue;
         if (order_move(o, from, block_end(o, from), before + 1)) return true;

@@ -26,11 +26,9 @@ void rad__shrink_forget(rad_shrinker *s)
 }
 
 /* Runs the choices of one on the original case; *second is its artifact if the identity is the same. */
-static void second_try(rad_shrinker *s, const rad_target *original, const rad_batch_finding *f,
-                       rad_artifact **second)
+static void second_try(rad_shrinker *s, const rad_target *original, const rad_batch_finding *f, rad_artifact **second)
 {
-    rad_batch u = {
-        .kind = RAD_BATCH_TREE, .count = 1, .path = f->choices, .path_count = f->choice_count};
+    rad_batch u = {.kind = RAD_BATCH_TREE, .count = 1, .path = f->choices, .path_count = f->choice_count};
     u.races_go_on = true;
     memcpy(u.ends_at, f->verdict.identity, sizeof u.ends_at);
     rad_batch_result r = {0};
@@ -38,8 +36,8 @@ static void second_try(rad_shrinker *s, const rad_target *original, const rad_ba
     for (uint64_t i = 0; i < r.finding_count && *second == NULL; i++) {
         const rad_batch_finding *now = &r.findings[i];
         if (strcmp(now->verdict.identity, f->verdict.identity) == 0)
-            rad__artifact_of_choices(second, original, "shrink", 0, now->choices, now->choice_count,
-                                     &now->verdict, s->error);
+            rad__artifact_of_choices(second, original, "shrink", 0, now->choices, now->choice_count, &now->verdict,
+                                     s->error);
         if (*second) (*second)->path->known = s->unfair;
     }
     rad__batch_result_free(&r);

@@ -40,8 +40,7 @@ static void single_run_run(rad_single_run *t)
         a->code = rad__error(&a->error, k->error.code, "%s", k->error.text);
     } else {
         rad__verdict_of(k, &a->verdict);
-        const char *report =
-            t->policy->class == &rad__replay_class ? rad__replay_report(t->policy) : "";
+        const char *report = t->policy->class == &rad__replay_class ? rad__replay_report(t->policy) : "";
         if (*report) snprintf(a->verdict.divergence, sizeof a->verdict.divergence, "%s", report);
         snprintf(a->report, sizeof a->report, "%s", report);
         if (k->outcome == RAD_OUTCOME_DIVERGED) return; /* it has no end that a log could have */
@@ -57,8 +56,7 @@ static int single_run_child(void *context)
     rad_single_run *t = context;
     rad__os_close(t->ends[0]);
     rad__panic_mark = &t->rig.shared->panic;
-    if (rad__program_is(t->rig.target.machine))
-        rad__under_test_serves(t->rig.self, &t->rig.shared->pid);
+    if (rad__program_is(t->rig.target.machine)) rad__under_test_serves(t->rig.self, &t->rig.shared->pid);
     single_run_run(t);
     t->answer->done = true;
     return 0;
@@ -77,16 +75,13 @@ static void single_run_watch(rad_single_run *t, int pid, rad_error *error)
     }
 }
 
-static int single_run_verdict(rad_single_run *t, const rad_os_exit *how, rad_verdict *v,
-                              rad_error *error)
+static int single_run_verdict(rad_single_run *t, const rad_os_exit *how, rad_verdict *v, rad_error *error)
 {
     const rad_single_run_answer *a = t->answer;
     if (a->done && a->code != 0) return rad__error(error, a->code, "%s", a->error.text);
-    if (t->rig.shared->panic)
-        return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
+    if (t->rig.shared->panic) return rad__error(error, RAD_EBUG, "the run met an internal error (see above)");
     bool asked = how->signal == SIGINT || how->signal == SIGTERM || how->signal == SIGHUP;
-    if (!a->done && (asked || t->interrupted))
-        return rad__error(error, RAD_EINTERRUPTED, "interrupted");
+    if (!a->done && (asked || t->interrupted)) return rad__error(error, RAD_EINTERRUPTED, "interrupted");
     if (!a->done) return rad__verdict_of_death(v, t->rig.shared, how, &t->watch, error);
     *v = a->verdict;
     t->kept = v->result != RAD_RESULT_DIVERGED;
@@ -103,15 +98,13 @@ int rad__single_run_do(rad_single_run *t, rad_verdict *v, rad_error *error)
     if (rad__os_shared_map(&shared, sizeof *t->answer, error) != 0) return error->code;
     t->answer = shared;
     int code = rad__os_pipe(t->ends, error);
-    t->asked =
-        *rad__os_interrupted(); /* before the fork: somebody who sees the child begin may ask at once */
+    t->asked = *rad__os_interrupted(); /* before the fork: somebody who sees the child begin may ask at once */
     if (code == 0) {
         code = rad__os_fork(&pid, t, single_run_child, error);
         rad__os_close(t->ends[1]);
         if (code == 0) single_run_watch(t, pid, error);
         if (code == 0) code = rad__os_wait(pid, true, &how, error);
-        if (code < 0 &&
-            t->answer->done) { /* its log is in its place, whatever became of waiting for it */
+        if (code < 0 && t->answer->done) { /* its log is in its place, whatever became of waiting for it */
             rad__error_clear(error);
             code = 1;
         }
@@ -125,8 +118,8 @@ int rad__single_run_do(rad_single_run *t, rad_verdict *v, rad_error *error)
 /* ---- One run ----------------------------------------------------------------------------------------- */
 
 /* Pages that the run does not write to cost nothing. */
-static int single_run_memory(rad_single_run *t, const rad_target *target, const char *policy,
-                             const rad_run_request *r, rad_error *error)
+static int single_run_memory(rad_single_run *t, const rad_target *target, const char *policy, const rad_run_request *r,
+                             rad_error *error)
 {
     void *mapping;
     uint64_t limit = r->log_limit;
@@ -140,29 +133,26 @@ static int single_run_memory(rad_single_run *t, const rad_target *target, const 
 }
 
 /* The policy of the request, and the logs that it wants. */
-static int single_run_open(rad_single_run *t, const rad_target *target, const char *policy,
-                           const rad_run_request *r, rad_log_in *from, rad_error *error)
+static int single_run_open(rad_single_run *t, const rad_target *target, const char *policy, const rad_run_request *r,
+                           rad_log_in *from, rad_error *error)
 {
     int code = from ? rad__policy_replay(&t->policy, rad__log_reader(from), error)
                     : rad__policy_create(&t->policy, policy, error);
-    if (code == 0 && r->log)
-        code = rad__log_create(&t->logs[0], r->log, target, policy, r->seed, r->log_limit, error);
+    if (code == 0 && r->log) code = rad__log_create(&t->logs[0], r->log, target, policy, r->seed, r->log_limit, error);
     if (code == 0 && r->get_log) code = single_run_memory(t, target, policy, r, error);
     return code;
 }
 
 /* What the caller wanted besides the verdict. */
-static int single_run_results(rad_single_run *t, const rad_target *target, const char *policy,
-                              const rad_run_request *r, const rad_verdict *v, rad_error *error)
+static int single_run_results(rad_single_run *t, const rad_target *target, const char *policy, const rad_run_request *r,
+                              const rad_verdict *v, rad_error *error)
 {
     int code = 0;
     if (r->get_log && t->kept)
         code = rad__log_of_bytes(r->get_log, t->memory->bytes, t->memory->size, "the log", error);
     if (code == 0 && r->artifact &&
-        v->result !=
-            RAD_RESULT_DIVERGED) /* the choices are shared with the process that made them */
-        code = rad__artifact_of_choices(r->artifact, target, policy, r->seed, t->rig.choices,
-                                        v->decisions, v, error);
+        v->result != RAD_RESULT_DIVERGED) /* the choices are shared with the process that made them */
+        code = rad__artifact_of_choices(r->artifact, target, policy, r->seed, t->rig.choices, v->decisions, v, error);
     return code;
 }
 
@@ -180,13 +170,11 @@ static int check_request(const rad_run_request *r, rad_error *error)
     if (r->get_log) *r->get_log = NULL;
     if (r->divergence) *r->divergence = NULL;
     if (r->from_log && r->policy)
-        return rad__error(error, RAD_EINPUT, "policy '%s' and from_log: expected one of them",
-                          r->policy);
+        return rad__error(error, RAD_EINPUT, "policy '%s' and from_log: expected one of them", r->policy);
     return 0;
 }
 
-int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v,
-                rad_error *error)
+int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict *v, rad_error *error)
 {
     rad_single_run t = {.seed = r->seed, .divergence = r->divergence};
     rad_log_in *from = NULL;
@@ -232,8 +220,8 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
 /* ---- Replaying an artifact -------------------------------------------------------------------------- */
 
 /* Runs the artifact's list once on `t`; the caller frees the answer's result. */
-static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair,
-                       rad_workers_answer *answer, rad_error *error)
+static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair, rad_workers_answer *answer,
+                       rad_error *error)
 {
     rad_workers *workers = NULL;
     int before = *rad__os_interrupted();
@@ -268,16 +256,13 @@ static int replay_once(const rad_artifact *a, const rad_target *t, bool unfair,
 static void replay_locate(const rad_artifact *a, const rad_batch_result *r, char *text, size_t size)
 {
     uint64_t same = 0, most = a->set_hash_count;
-    while (same < most && same < r->last_hash_count && a->set_hashes[same] == r->last_hashes[same])
-        same++;
+    while (same < most && same < r->last_hash_count && a->set_hashes[same] == r->last_hashes[same]) same++;
     if (same >= r->last_hash_count || same >= most) {
-        snprintf(text, size, "; the runs part after decision %llu",
-                 (unsigned long long)(same * RAD_SET_HASH_EVERY));
+        snprintf(text, size, "; the runs part after decision %llu", (unsigned long long)(same * RAD_SET_HASH_EVERY));
         return;
     }
     snprintf(text, size, "; the runs part between decisions %llu and %llu",
-             (unsigned long long)(same * RAD_SET_HASH_EVERY),
-             (unsigned long long)((same + 1) * RAD_SET_HASH_EVERY));
+             (unsigned long long)(same * RAD_SET_HASH_EVERY), (unsigned long long)((same + 1) * RAD_SET_HASH_EVERY));
 }
 
 static void verdict_text(const rad_verdict *v, char *text, size_t size)
@@ -294,11 +279,10 @@ static void replay_compare(const rad_artifact *a, const rad_batch_result *r, rad
 {
     const rad_verdict *want = &a->expected, *have = &out->actual;
     char wanted[RAD_IDENTITY_MAX + 40], had[RAD_IDENTITY_MAX + 40], where[100] = "";
-    bool same_kind = want->result == have->result &&
-                     rad__identity_is(want->identity, have->identity) &&
+    bool same_kind = want->result == have->result && rad__identity_is(want->identity, have->identity) &&
                      strcmp(want->kind, have->kind) == 0;
-    bool same_place = want->steps == have->steps && want->decisions == have->decisions &&
-                      want->failure_step == have->failure_step;
+    bool same_place =
+        want->steps == have->steps && want->decisions == have->decisions && want->failure_step == have->failure_step;
     bool same_hash = strcmp(want->trace_hash, have->trace_hash) == 0;
     out->same_failure = same_kind && have->result == RAD_RESULT_FAILURE;
     out->as_recorded = same_kind && same_place && same_hash;
@@ -307,15 +291,13 @@ static void replay_compare(const rad_artifact *a, const rad_batch_result *r, rad
     verdict_text(have, had, sizeof had);
     if (r->last_hashes) replay_locate(a, r, where, sizeof where);
     if (same_kind && same_place)
-        snprintf(out->reason, sizeof out->reason,
-                 "%s as recorded, but the trace differs: expected hash %s, found %s%s", had,
-                 want->trace_hash, have->trace_hash, where);
+        snprintf(out->reason, sizeof out->reason, "%s as recorded, but the trace differs: expected hash %s, found %s%s",
+                 had, want->trace_hash, have->trace_hash, where);
     else
         snprintf(out->reason, sizeof out->reason, "expected %s, found %s%s", wanted, had, where);
 }
 
-int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out, bool *unfair,
-                rad_error *error)
+int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out, bool *unfair, rad_error *error)
 {
     rad_workers_answer answer;
     *out = (rad_replay){0};
@@ -338,8 +320,7 @@ int rad__replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
     return code;
 }
 
-int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out,
-                   rad_error *error)
+int rad_lab_replay(const rad_artifact *a, const rad_target *other, rad_replay *out, rad_error *error)
 {
     bool unfair;
     return rad__replay(a, other, out, &unfair, error);
@@ -352,8 +333,7 @@ int rad_artifact_accept(rad_artifact *a, rad_error *error)
     int code = rad_lab_replay(a, NULL, &now, error);
     if (code != 0) return code;
     if (now.actual.result == RAD_RESULT_CUT)
-        return rad__error(error, RAD_EINPUT,
-                          "not finished after %llu steps: it neither fails nor passes",
+        return rad__error(error, RAD_EINPUT, "not finished after %llu steps: it neither fails nor passes",
                           (unsigned long long)now.actual.steps);
     if (now.actual.result != RAD_RESULT_PASS)
         return rad__error(error, RAD_EINPUT, "still fails: %s at step %llu", now.actual.identity,
@@ -369,8 +349,8 @@ int rad_artifact_accept(rad_artifact *a, rad_error *error)
     return 0;
 }
 
-int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count, uint64_t last,
-                             uint64_t decisions, rad_error *error)
+int rad__artifact_set_hashes(rad_artifact *a, const uint64_t *every, uint32_t count, uint64_t last, uint64_t decisions,
+                             rad_error *error)
 {
     uint64_t *hashes = rad__alloc((size_t)count + 1, sizeof *hashes);
     if (hashes == NULL) return rad__error_memory(error);

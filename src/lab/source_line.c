@@ -38,19 +38,16 @@ static const char *text_of(rad_source_files *s, const char *path)
     if (s->count == FILES_MAX) return NULL;
     uint32_t at = s->count++;
     snprintf(s->files[at].path, PATH_SIZE, "%s", path);
-    if (rad__os_read_file(path, FILE_SIZE_MAX, &s->files[at].text, &size, NULL) != 0)
-        s->files[at].text = NULL;
+    if (rad__os_read_file(path, FILE_SIZE_MAX, &s->files[at].text, &size, NULL) != 0) s->files[at].text = NULL;
     return s->files[at].text;
 }
 
-void rad__source_line(rad_source_files *s, const char *folder, const char *file, uint32_t line,
-                      char *text, size_t size)
+void rad__source_line(rad_source_files *s, const char *folder, const char *file, uint32_t line, char *text, size_t size)
 {
     char path[PATH_SIZE];
     bool inside = file[0] != '/' && folder[0] != 0;
     text[0] = 0;
-    if (snprintf(path, sizeof path, "%s%s%s", inside ? folder : "", inside ? "/" : "", file) >=
-        (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s%s%s", inside ? folder : "", inside ? "/" : "", file) >= (int)sizeof path)
         return;
     const char *at = text_of(s, path);
     for (; at && line > 1; line--) {

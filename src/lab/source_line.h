@@ -12,7 +12,7 @@ RAD_INTERNAL void rad__source_files_close(rad_source_files *s);
 
 /* A line without the blanks around it, cut to `size`; "": there is no such file or line. A relative `file` is looked
  * for in `folder`. */
-RAD_INTERNAL void rad__source_line(rad_source_files *s, const char *folder, const char *file,
-                                   uint32_t line, char *text, size_t size);
+RAD_INTERNAL void rad__source_line(rad_source_files *s, const char *folder, const char *file, uint32_t line, char *text,
+                                   size_t size);
 
 #endif

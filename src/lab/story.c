@@ -27,8 +27,7 @@ const rad_rig *rad__story_rig(const rad_story *s)
 
 static const char *site_text(const rad_kernel *k, uint32_t site)
 {
-    const char *name =
-        k->machine->site_name && site != RAD_NONE ? k->machine->site_name(k->self, site) : NULL;
+    const char *name = k->machine->site_name && site != RAD_NONE ? k->machine->site_name(k->self, site) : NULL;
     return name ? name : "";
 }
 
@@ -40,8 +39,8 @@ static const char *kind_text(const rad_kernel *k, uint32_t kind)
 
 /* "wakes worker %" and 2: "wakes worker 2"; "cancels @" and 2: "cancels " and the name of actor 2; "broadcast" and 3:
  * "broadcast 3". */
-static void note_text(char *text, size_t size, const char *comma, const rad_kernel *k,
-                      const char *name, const rad_event *e)
+static void note_text(char *text, size_t size, const char *comma, const rad_kernel *k, const char *name,
+                      const rad_event *e)
 {
     const char *sign = strchr(name, '%'), *who = strchr(name, '@'), *what = strchr(name, '#');
     unsigned long long value = (unsigned long long)e->value;
@@ -71,8 +70,7 @@ static void line_note(rad_line *line, const rad_kernel *k, const rad_event *e)
         return; /* which of those that could be done: line_case says more */
     if (e->what == RAD_EVENT_PICK)
         snprintf(line->note + used, sizeof line->note - used, "%s%s %llu of %u", comma,
-                 picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value,
-                 (unsigned)e->count);
+                 picks[e->kind < RAD_PICK_KINDS ? e->kind : 0], (unsigned long long)e->value, (unsigned)e->count);
     else
         note_text(line->note + used, sizeof line->note - used, comma, k, kind_text(k, e->kind), e);
 }
@@ -99,8 +97,7 @@ static void line_fill(told *t, rad_line *line, const rad_event *e)
     line->has_value = (e->access & RAD_EVENT_VALUED) != 0;
     line->value = e->value;
     line->turn = line_turn(t, e->step);
-    line->decisive =
-        recorded->decision != RAD_NONE && t->rig.choices[recorded->decision].chosen != 0;
+    line->decisive = recorded->decision != RAD_NONE && t->rig.choices[recorded->decision].chosen != 0;
     line->hidden = !t->past[e->step];
 }
 
@@ -158,8 +155,7 @@ static int told_actors(told *t, rad_error *error)
     for (uint32_t i = 0; i < k->actor_count; i++) rad__actor_name(k, i, s->actors[i]);
     s->actor_count = k->actor_count;
     bool nobody = false;
-    for (uint32_t i = 0; i < t->recorder.step_count; i++)
-        nobody |= t->recorder.steps[i].actor >= k->actor_count;
+    for (uint32_t i = 0; i < t->recorder.step_count; i++) nobody |= t->recorder.steps[i].actor >= k->actor_count;
     if (nobody) snprintf(s->actors[s->actor_count++], sizeof *s->actors, "outside");
     for (uint32_t i = 0; i < k->actor_count; i++) {
         if (!k->actors[i].waiting) continue;
@@ -187,8 +183,7 @@ static int told_places(told *t, rad_error *error)
     rad_places *places = rad__under_test_places(t->rig.self);
     if (!rad__places_tell(places, &t->story)) return rad__error_memory(error);
     for (uint64_t i = 0; i < t->story.line_count; i++) line_case(&t->story.lines[i], places);
-    if (!rad__blame_tell(rad__under_test_blame(t->rig.self), k, places, &t->story))
-        return rad__error_memory(error);
+    if (!rad__blame_tell(rad__under_test_blame(t->rig.self), k, places, &t->story)) return rad__error_memory(error);
     for (uint32_t i = 0; i < t->story.wait_count; i++) {
         rad_wait_edge *edge = &t->story.waits[i];
         edge->made = rad__places_made(places, k->actors[edge->actor].waits_for);
@@ -218,10 +213,9 @@ static void told_compare(rad_story *s, const rad_replay *now)
     snprintf(s->reason, sizeof s->reason, "%s", now->reason);
     if (strcmp(s->verdict.trace_hash, now->actual.trace_hash) == 0) return;
     s->as_recorded = false;
-    snprintf(
-        s->reason, sizeof s->reason,
-        "the machine does not repeat itself: two runs of the same choices have hashes %s and %s",
-        now->actual.trace_hash, s->verdict.trace_hash);
+    snprintf(s->reason, sizeof s->reason,
+             "the machine does not repeat itself: two runs of the same choices have hashes %s and %s",
+             now->actual.trace_hash, s->verdict.trace_hash);
 }
 
 /* A run that kills its process is told up to the step before, and of a program with that step. */
@@ -280,9 +274,7 @@ int rad_lab_story(const rad_artifact *a, rad_story **out, rad_error *error)
         return code;
     }
     told_measure(t);
-    if (rad__program_is(t->rig.target.machine)) {
-        t->story.output = rad__under_test_output(t->rig.self);
-    }
+    if (rad__program_is(t->rig.target.machine)) t->story.output = rad__under_test_output(t->rig.self);
     *out = &t->story;
     return 0;
 }

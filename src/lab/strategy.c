@@ -86,8 +86,7 @@ static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
 {
     for (uint64_t b = 0; b <= limit && p->count < RAD_PHASES_MAX; b++) {
         char name[32];
-        snprintf(name, sizeof name, "%s:%llu", bound == RAD_BOUND_DELAYS ? "delay" : "preempt",
-                 (unsigned long long)b);
+        snprintf(name, sizeof name, "%s:%llu", bound == RAD_BOUND_DELAYS ? "delay" : "preempt", (unsigned long long)b);
         rad_plan_phase *phase = plan_tree(p, name);
         phase->bound = bound;
         phase->bound_limit = b;
@@ -126,10 +125,8 @@ static int plan_bounded(rad_plan *p, const char *strategy, enum rad_bound bound,
     uint64_t limit = 0;
     const char *number = strchr(strategy, ':');
     if (number == NULL || !plan_number(number + 1, BOUND_MAX, &limit))
-        return rad__error(
-            error, RAD_EINPUT,
-            "strategy '%s': expected a bound from 0 to %d after the colon, such as %s", strategy,
-            BOUND_MAX, bound == RAD_BOUND_DELAYS ? "delay:2" : "preempt:2");
+        return rad__error(error, RAD_EINPUT, "strategy '%s': expected a bound from 0 to %d after the colon, such as %s",
+                          strategy, BOUND_MAX, bound == RAD_BOUND_DELAYS ? "delay:2" : "preempt:2");
     if (limit < RAD_PHASES_MAX) {
         plan_bounds(p, bound, limit);
     } else {
@@ -154,8 +151,7 @@ static bool policy_is_known(const char *strategy)
 static bool policy_runs_once(const char *strategy)
 {
     const rad_policy_table *t = rad__user_policy_find(strategy);
-    return strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0 ||
-           (t != NULL && t->same_every_run);
+    return strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0 || (t != NULL && t->same_every_run);
 }
 
 int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error)
@@ -163,23 +159,19 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
     *p = (rad_plan){0};
     if (strategy == NULL) strategy = "auto";
     if (strlen(strategy) >= sizeof p->phases[0].name)
-        return rad__error(error, RAD_EINPUT, "strategy '%.40s…' is longer than any there is",
-                          strategy);
+        return rad__error(error, RAD_EINPUT, "strategy '%.40s…' is longer than any there is", strategy);
     if (strcmp(strategy, "auto") == 0) {
         plan_auto(p);
         return 0;
     }
     plan_lane(p, UINT64_MAX); /* the only one: its turn does not end */
-    if (strategy_is(strategy, "preempt"))
-        return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, error);
+    if (strategy_is(strategy, "preempt")) return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, error);
     if (strategy_is(strategy, "delay")) return plan_bounded(p, strategy, RAD_BOUND_DELAYS, error);
     if (strcmp(strategy, "dfs") == 0 || strcmp(strategy, "dedup") == 0) {
         rad_plan_phase *phase = plan_tree(p, strategy);
         phase->dedup = strcmp(strategy, "dedup") == 0;
         if (phase->dedup && m->state == NULL)
-            return rad__error(error, RAD_EINPUT,
-                              "strategy dedup: machine '%s' does not give its whole state",
-                              m->name);
+            return rad__error(error, RAD_EINPUT, "strategy dedup: machine '%s' does not give its whole state", m->name);
         return 0;
     }
     rad_policy *policy = NULL;
@@ -190,11 +182,10 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
     if (code != 0 && policy_is_known(strategy)) /* but not with this argument */
         return rad__error(error, code, "%s", unknown.text);
     if (code != 0)
-        return rad__error(
-            error, RAD_EINPUT,
-            "unknown strategy '%s'; use auto, first, random, fair, pct:D, surw, pos, dfs, "
-            "preempt:K, delay:K, dedup or a policy of a shared object (--strategy ./FILE.so)",
-            strategy);
+        return rad__error(error, RAD_EINPUT,
+                          "unknown strategy '%s'; use auto, first, random, fair, pct:D, surw, pos, dfs, "
+                          "preempt:K, delay:K, dedup or a policy of a shared object (--strategy ./FILE.so)",
+                          strategy);
     rad_plan_phase *phase = plan_sample(p, strategy);
     if (policy_runs_once(strategy)) phase->runs = 1;
     return 0;

@@ -33,8 +33,7 @@ typedef struct rad_plan {
 } rad_plan;
 
 /* NULL = "auto". */
-RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m,
-                           rad_error *error);
+RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error);
 
 /* The first run index after `run` at which estimates are folded: 1, 16, 64, 256, then every 256. The
  * first run knows nothing, so it is an epoch by itself; the second one already aims. */

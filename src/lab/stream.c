@@ -16,8 +16,7 @@ void rad__stream_put(rad_call_stream *s, const rad_record *r, const char *text)
 
 bool rad__stream_send(rad_call_stream *s)
 {
-    bool sent = !s->written.failed &&
-                rad__os_write_all(s->out, s->written.data, s->written.size, NULL) == 0;
+    bool sent = !s->written.failed && rad__os_write_all(s->out, s->written.data, s->written.size, NULL) == 0;
     s->written.size = 0;
     return sent;
 }

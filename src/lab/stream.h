@@ -42,19 +42,19 @@ enum rad_stream_what {
     RAD_STREAM_EVALUATED, /* a: oracle */
     RAD_STREAM_SAW,       /* value: what a step saw that changed nothing */
     RAD_STREAM_RACE,      /* lab/race.c */
-    RAD_STREAM_FAIL,   /* a: oracle, b: object, c: bytes of the site; text: the site, the message */
-    RAD_STREAM_CALLED, /* a: object; text: a name of its own */
+    RAD_STREAM_FAIL,      /* a: oracle, b: object, c: bytes of the site; text: the site, the message */
+    RAD_STREAM_CALLED,    /* a: object; text: a name of its own */
     /* Where in the code: c: module, value: offset in it; RAD_NONE: not known. */
-    RAD_STREAM_MODULE, /* a: its number, the next one; text: its path, "" for the program */
-    RAD_STREAM_MADE,   /* a: object: the call that made it */
-    RAD_STREAM_AT, /* a: actor: the call that it is about to make, or waits in; b: 0, or how far out */
+    RAD_STREAM_MODULE,   /* a: its number, the next one; text: its path, "" for the program */
+    RAD_STREAM_MADE,     /* a: object: the call that made it */
+    RAD_STREAM_AT,       /* a: actor: the call that it is about to make, or waits in; b: 0, or how far out */
     RAD_STREAM_SELECTED, /* a: what rad_select returns, in the step that is made */
-    RAD_STREAM_STACK, /* a: actor, b: enum rad_stream_stack. Its calls follow, the innermost first */
-    RAD_STREAM_FRAME, /* text: the function's name, if it is known */
-    RAD_STREAM_STATE, /* value: a hash of the state */
-    RAD_STREAM_STUCK, /* a: oracle; text: the actors, and why they wait in vain: "3 4 Nothing …" */
-    RAD_STREAM_ERROR, /* value: code; text */
-    RAD_STREAM_DONE   /* a: of IDLE an enum rad_end */
+    RAD_STREAM_STACK,    /* a: actor, b: enum rad_stream_stack. Its calls follow, the innermost first */
+    RAD_STREAM_FRAME,    /* text: the function's name, if it is known */
+    RAD_STREAM_STATE,    /* value: a hash of the state */
+    RAD_STREAM_STUCK,    /* a: oracle; text: the actors, and why they wait in vain: "3 4 Nothing …" */
+    RAD_STREAM_ERROR,    /* value: code; text */
+    RAD_STREAM_DONE      /* a: of IDLE an enum rad_end */
 };
 
 enum { RAD_STREAM_TEXT_MAX = 1024 };

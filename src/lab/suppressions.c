@@ -35,24 +35,21 @@ static int take_line(listing *l, char *line, const char *path, size_t number, ra
     if (*line == 0 || *line == '#') return 0;
     size_t kind = sizeof KIND - 1;
     if (strncmp(line, KIND, kind) != 0 || line[kind] == 0)
-        return rad__error(error, RAD_EINPUT,
-                          "%s: line %zu: expected race:FUNCTION or race:FILE, found '%.60s'", path,
+        return rad__error(error, RAD_EINPUT, "%s: line %zu: expected race:FUNCTION or race:FILE, found '%.60s'", path,
                           number, line);
     if (strlen(line + kind) > PATTERN_MAX)
-        return rad__error(error, RAD_EINPUT, "%s: line %zu: a name of more than %d characters",
-                          path, number, PATTERN_MAX);
+        return rad__error(error, RAD_EINPUT, "%s: line %zu: a name of more than %d characters", path, number,
+                          PATTERN_MAX);
     l->at[l->count++] = line + kind;
     return 0;
 }
 
-int rad__suppressions_parse(const char *const **list, const char *text, size_t size,
-                            const char *name, rad_error *error)
+int rad__suppressions_parse(const char *const **list, const char *text, size_t size, const char *name, rad_error *error)
 {
     size_t lines = 1;
     *list = NULL;
     rad__error_clear(error);
-    if (size > 0 && memchr(text, 0, size))
-        return rad__error(error, RAD_EINPUT, "%s: not a text file", name);
+    if (size > 0 && memchr(text, 0, size)) return rad__error(error, RAD_EINPUT, "%s: not a text file", name);
     for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
     listing l = {rad__alloc(1, (lines + 1) * sizeof *l.at + size + 1), 0};
     if (l.at == NULL) return rad__error_memory(error);

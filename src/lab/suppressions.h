@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-RAD_INTERNAL int rad__suppressions_parse(const char *const **list, const char *text, size_t size,
-                                         const char *name, rad_error *error);
+RAD_INTERNAL int rad__suppressions_parse(const char *const **list, const char *text, size_t size, const char *name,
+                                         rad_error *error);
 
 #endif

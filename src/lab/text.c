@@ -20,9 +20,6 @@ void rad__text_clean(char *text)
 
 void rad__text_plain(char *text)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = ' ';
-        }
-    }
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = ' ';
 }

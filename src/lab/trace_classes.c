@@ -16,8 +16,7 @@ static void trace_classes_begin(rad_observer *o, rad_kernel *k)
     c->failed = false;
 }
 
-static void trace_classes_picked(rad_observer *o, rad_kernel *k, const rad_decision *d,
-                                 uint32_t chosen)
+static void trace_classes_picked(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32_t chosen)
 {
     rad_trace_classes *c = (rad_trace_classes *)o;
     (void)k, (void)d;
@@ -26,8 +25,7 @@ static void trace_classes_picked(rad_observer *o, rad_kernel *k, const rad_decis
 
 static bool trace_classes_room(rad_trace_classes *c, uint32_t slots, uint32_t objects)
 {
-    if (RAD_GROW(&c->chain, &c->chain_capacity, slots) &&
-        RAD_GROW(&c->written, &c->written_capacity, objects))
+    if (RAD_GROW(&c->chain, &c->chain_capacity, slots) && RAD_GROW(&c->written, &c->written_capacity, objects))
         return true;
     c->failed = true;
     return false;
@@ -38,25 +36,21 @@ static inline bool counts(const rad_kernel *k, const rad_touched *t)
     return t->object < k->object_count && t->access != RAD_LOCAL;
 }
 
-static uint64_t trace_classes_depends(const rad_trace_classes *c, const rad_kernel *k,
-                                      const rad_footprint *f)
+static uint64_t trace_classes_depends(const rad_trace_classes *c, const rad_kernel *k, const rad_footprint *f)
 {
     uint64_t depends = 0;
     for (const rad_touched *t = f->items; t < f->items + f->count; t++)
-        if (counts(k, t))
-            depends += rad__fold(k->objects[t->object].signature, c->written[t->object]);
+        if (counts(k, t)) depends += rad__fold(k->objects[t->object].signature, c->written[t->object]);
     return depends;
 }
 
-static void trace_classes_write(rad_trace_classes *c, const rad_kernel *k, const rad_footprint *f,
-                                uint64_t hash)
+static void trace_classes_write(rad_trace_classes *c, const rad_kernel *k, const rad_footprint *f, uint64_t hash)
 {
     for (const rad_touched *t = f->items; t < f->items + f->count; t++)
         if (counts(k, t) && t->access == RAD_WRITE) c->written[t->object] = hash;
 }
 
-static void trace_classes_ran(rad_observer *o, rad_kernel *k, uint32_t action,
-                              const rad_footprint *f)
+static void trace_classes_ran(rad_observer *o, rad_kernel *k, uint32_t action, const rad_footprint *f)
 {
     rad_trace_classes *c = (rad_trace_classes *)o;
     const rad_action_entry *a = &k->actions[action];
@@ -66,8 +60,7 @@ static void trace_classes_ran(rad_observer *o, rad_kernel *k, uint32_t action,
         !trace_classes_room(c, slot + 1, k->object_count + 1))
         return;
     uint64_t who = actor < k->actor_count ? k->actors[actor].signature : a->hash;
-    uint64_t depends =
-        rad__fold(a->kind + 1, a->argument); /* and which of the actor's actions it was */
+    uint64_t depends = rad__fold(a->kind + 1, a->argument); /* and which of the actor's actions it was */
     if (a->object < k->object_count) depends += k->objects[a->object].signature;
     const rad_touched *only = f->count == 1 ? f->items : NULL; /* as is usual */
     uint64_t *written = only && counts(k, only) ? &c->written[only->object] : NULL;
@@ -88,9 +81,8 @@ static void trace_classes_ran(rad_observer *o, rad_kernel *k, uint32_t action,
 
 void rad__trace_classes_open(rad_trace_classes *c)
 {
-    *c = (rad_trace_classes){.observer = {.begin = trace_classes_begin,
-                                          .picked = trace_classes_picked,
-                                          .ran = trace_classes_ran}};
+    *c = (rad_trace_classes){
+        .observer = {.begin = trace_classes_begin, .picked = trace_classes_picked, .ran = trace_classes_ran}};
 }
 
 void rad__trace_classes_close(rad_trace_classes *c)

@@ -30,14 +30,13 @@ static uint64_t tree_cost_before(const rad_choice *run, uint64_t count, enum rad
 }
 
 /* Costs never fall with the index, so if the next alternative is too dear, all later ones are. */
-static bool tree_affordable(const rad_choice *c, uint64_t spent, enum rad_bound bound,
-                            uint64_t limit)
+static bool tree_affordable(const rad_choice *c, uint64_t spent, enum rad_bound bound, uint64_t limit)
 {
     return bound == RAD_BOUND_NONE || spent + rad__tree_cost(bound, c, c->chosen + 1) <= limit;
 }
 
-bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor, enum rad_bound bound,
-                       uint64_t limit, bool *pruned)
+bool rad__tree_advance(rad_choice *run, uint64_t *count, uint64_t floor, enum rad_bound bound, uint64_t limit,
+                       bool *pruned)
 {
     uint64_t spent = tree_cost_before(run, *count, bound);
     for (uint64_t i = *count; i-- > floor;) {
@@ -68,8 +67,7 @@ bool rad__tree_split(rad_batch *u, rad_batch *other)
             path[d].chosen++;
             *other = *u;
             other->path = path;
-            other->path_count =
-                d + 1; /* it keeps the floor: what is too dear above d is its to see */
+            other->path_count = d + 1; /* it keeps the floor: what is too dear above d is its to see */
             u->floor = d + 1;
             return true;
         }

@@ -51,7 +51,7 @@ static struct {
     rad_inserted inserted;
     bool debugged; /* the process that is started next */
     bool real_threads;
-    bool open; /* it has tests, and no one was named: a case of a file says which */
+    bool open;                           /* it has tests, and no one was named: a case of a file says which */
     char *named[RAD_TEST_WORDS_MAX + 2]; /* then: the path, and the words of that case */
 } under_test;
 
@@ -116,10 +116,8 @@ static int tested_mute(rad_tested *t, bool ended, rad_error *error)
     rad__text_plain(text);
     const char *path = under_test.argv[0];
     if (!ended)
-        return rad__error(error, RAD_EINPUT, "'%.200s' did not come to its main within %d s", path,
-                          HELLO_SECONDS);
-    return rad__error(error, RAD_EINPUT, "'%.200s' ended before its main%s%.150s", path,
-                      text[0] ? ": " : "", text);
+        return rad__error(error, RAD_EINPUT, "'%.200s' did not come to its main within %d s", path, HELLO_SECONDS);
+    return rad__error(error, RAD_EINPUT, "'%.200s' ended before its main%s%.150s", path, text[0] ? ": " : "", text);
 }
 
 /* The names of its locks and channels. A table that is larger than a pipe is read while it is written. */
@@ -151,8 +149,7 @@ static char *lines_of(const char *const *items)
 }
 
 /* Which places are points, which races do not count; and how many places there are. */
-static int exchange_points(rad_tested *t, const teller *m, const char *const *suppressed,
-                           rad_error *error)
+static int exchange_points(rad_tested *t, const teller *m, const char *const *suppressed, rad_error *error)
 {
     char *lines = lines_of(suppressed);
     int code = lines ? send_text(t, m->points, error) : rad__error_memory(error);
@@ -160,14 +157,13 @@ static int exchange_points(rad_tested *t, const teller *m, const char *const *su
     rad__free(lines);
     if (code != 0) return code;
     rad_inserted *all = &under_test.inserted;
-    if (rad__os_read(t->from, all, sizeof *all, NULL) != sizeof *all)
-        return tested_mute(t, true, error);
+    if (rad__os_read(t->from, all, sizeof *all, NULL) != sizeof *all) return tested_mute(t, true, error);
     all->without[sizeof all->without - 1] = 0;
     return 0;
 }
 
-static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller *m,
-                        const char *const *suppressed, rad_error *error)
+static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller *m, const char *const *suppressed,
+                        rad_error *error)
 {
     const rad_case *c = &m->c;
     rad_setup setup = {.max_steps = c->max_steps,
@@ -186,15 +182,13 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller 
     int before = *rad__os_interrupted();
     for (uint32_t i = 0; i < 10 * HELLO_SECONDS && !ready; i++) {
         if (rad__os_poll(&t->from, 1, 100, &ready, error) < 0) return error->code;
-        if (rad__os_interrupted_since(before))
-            return rad__error(error, RAD_EINTERRUPTED, "interrupted");
+        if (rad__os_interrupted_since(before)) return rad__error(error, RAD_EINTERRUPTED, "interrupted");
     }
     if (!ready || rad__os_read(t->from, &hello, sizeof hello, NULL) != sizeof hello)
         return tested_mute(t, ready, error);
     rad__hello_make(&own);
     if (memcmp(&hello, &own, sizeof own) != 0)
-        return rad__error(error, RAD_EINPUT, "'%.400s' is of another build than this raddle",
-                          under_test.library);
+        return rad__error(error, RAD_EINPUT, "'%.400s' is of another build than this raddle", under_test.library);
     int code = rad__os_write_all(t->to, &setup, sizeof setup, error);
     if (code == 0) code = send_variables(t, error);
     return code == 0 ? exchange_points(t, m, suppressed, error) : code;
@@ -404,9 +398,7 @@ static int take_words(const char *body, rad_error *error)
         good = good && under_test.named[i + 1];
     }
     json_decref(whole);
-    if (!good)
-        return rad__error(error, RAD_EINPUT, "recorded with other arguments than a test's: %.200s",
-                          body);
+    if (!good) return rad__error(error, RAD_EINPUT, "recorded with other arguments than a test's: %.200s", body);
     return rad__under_test_again(under_test.named, error);
 }
 
@@ -445,11 +437,10 @@ static int take_body(const char *body, char **points, rad_error *error)
 {
     char *arguments;
     int code = rad__inserted_split(body, &arguments, points, error);
-    if (code == 0 && strcmp(arguments, under_test.body) != 0 && under_test.open)
-        code = take_words(body, error);
+    if (code == 0 && strcmp(arguments, under_test.body) != 0 && under_test.open) code = take_words(body, error);
     if (code == 0 && strcmp(arguments, under_test.body) != 0)
-        code = rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s",
-                          arguments, under_test.body);
+        code = rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s", arguments,
+                          under_test.body);
     rad__free(arguments);
     if (code != 0) rad__free(*points);
     return code;
@@ -463,8 +454,7 @@ static int machine_create(void **self, const rad_case *c, rad_error *error)
     uint64_t count;
     int code = c->body ? take_body(c->body, &points, error) : 0;
     if (code != 0) return code;
-    rad__variables(under_test.argv[0],
-                   &count); /* once: each run that starts the program is a child's */
+    rad__variables(under_test.argv[0], &count); /* once: each run that starts the program is a child's */
     teller *t = rad__alloc(1, sizeof *t);
     if (t) {
         t->points = points ? points : rad__copy_text("");
@@ -564,30 +554,22 @@ static const char *machine_limits(const rad_machine *m, const rad_case *c)
     bool built = under_test.inserted.calls > 0;
     (void)m;
     snprintf(text, sizeof text, "%s was not interrupted%s%s",
-             built ? "under sequential consistency, code that raddle cc has not built"
-                   : "code between two operations",
+             built ? "under sequential consistency, code that raddle cc has not built" : "code between two operations",
              rad__os_calls_are_seen() ? "" : ", system calls were seen by name only",
              c->params[PARAM_CLOCK] ? "" : ", and time passed only when nothing could run");
     return text;
 }
 
 static const rad_param machine_params[] = {
-    {.name = "clock",
-     .max = 1,
-     .about = "0 quiet: time passes when nothing can run; 1 free: at any time"},
+    {.name = "clock", .max = 1, .about = "0 quiet: time passes when nothing can run; 1 free: at any time"},
     {.name = "memory",
      .preset = 1024,
      .max = 1 << 30,
      .about = "MiB that a run may hold; 0: any amount",
      .fixed = true},
     {.name = "scratch", .max = 1, .about = "1: each run has an empty directory", .fixed = true},
-    {.name = "closed",
-     .max = 1,
-     .about = "1: a send to a closed channel is a failure",
-     .fixed = true},
-    {.name = "spurious",
-     .max = 1,
-     .about = "1: a wait for a condition can end without a signal, twice in a run"},
+    {.name = "closed", .max = 1, .about = "1: a send to a closed channel is a failure", .fixed = true},
+    {.name = "spurious", .max = 1, .about = "1: a wait for a condition can end without a signal, twice in a run"},
     {.name = "processors",
      .preset = RAD_PROCESSORS,
      .min = 1,
@@ -638,8 +620,7 @@ static int body_of(char *const *argv, char **body, rad_error *error)
     rad__json_prepare();
     json_t *list = json_array(), *whole = json_object();
     bool good = list && whole;
-    for (uint32_t i = 1; good && argv[i]; i++)
-        good = json_array_append_new(list, json_string(argv[i])) == 0;
+    for (uint32_t i = 1; good && argv[i]; i++) good = json_array_append_new(list, json_string(argv[i])) == 0;
     good = good && json_object_set(whole, "arguments", list) == 0;
     *body = good ? json_dumps(whole, JSON_COMPACT) : NULL;
     json_decref(list);
@@ -716,8 +697,8 @@ int rad__under_test_catalog(char **text, rad_error *error)
     rad__text_clean(memory);
     rad__text_plain(memory);
     if (code == 0)
-        code = rad__error(error, RAD_EINPUT, "'%.200s' did not say which tests it has%s%.200s",
-                          under_test.argv[0], *memory ? ": " : "", memory);
+        code = rad__error(error, RAD_EINPUT, "'%.200s' did not say which tests it has%s%.200s", under_test.argv[0],
+                          *memory ? ": " : "", memory);
     rad__free(memory);
     return code;
 }

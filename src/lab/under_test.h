@@ -55,8 +55,7 @@ RAD_INTERNAL char *rad__under_test_output(const void *self);
  * standstill (RAD_NO_STEP: of another one), in the frame of this function ("": not known),
  * or the one that `inner` frames lie below. */
 #define RAD_NO_STEP UINT64_MAX
-RAD_INTERNAL void rad__under_test_debug(void *self, uint64_t step, uint32_t inner,
-                                        const char *function);
+RAD_INTERNAL void rad__under_test_debug(void *self, uint64_t step, uint32_t inner, const char *function);
 
 /* The debugger was left. */
 RAD_INTERNAL void rad__under_test_debugged(void *self);
@@ -85,9 +84,8 @@ RAD_INTERNAL const struct rad_inserted *rad__under_test_inserted(void);
 
 /* Starts the program, for this instance of its machine, and greets it. `memory` is the mapping of a rig, in which
  * it works; -1: it tells. `apart`: each run is to have a process of its own. */
-RAD_INTERNAL int rad__tested_start(rad_tested *t, const void *self, int memory,
-                                   enum rad_setup_apart apart, const char *const *suppressed,
-                                   rad_error *error);
+RAD_INTERNAL int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
+                                   const char *const *suppressed, rad_error *error);
 
 /* Kills it, if it is still there. */
 RAD_INTERNAL void rad__tested_stop(rad_tested *t);

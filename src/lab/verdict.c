@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void verdict_failure(const rad_kernel *k, uint32_t oracle, uint64_t step,
-                            const char *message, const char *identity, rad_verdict *v)
+static void verdict_failure(const rad_kernel *k, uint32_t oracle, uint64_t step, const char *message,
+                            const char *identity, rad_verdict *v)
 {
     const char *kind = rad_oracle_name(k->machine, oracle);
     v->result = RAD_RESULT_FAILURE;

@@ -25,8 +25,7 @@ bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
     uint64_t now = rad__os_now_ns();
     if (w->at_ns == 0 || pid != w->pid || run != w->run || steps != w->steps) {
         bool known = w->at_ns != 0 && pid == w->pid && w->habits != NULL;
-        if (known && cpu_ns - w->cpu_ns > w->habits->slowest_ns)
-            w->habits->slowest_ns = cpu_ns - w->cpu_ns;
+        if (known && cpu_ns - w->cpu_ns > w->habits->slowest_ns) w->habits->slowest_ns = cpu_ns - w->cpu_ns;
         w->pid = pid;
         w->run = run;
         w->steps = steps;
@@ -35,8 +34,8 @@ bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
         return false;
     }
     bool is_program = shared->pid > 0;
-    uint64_t patience_ns = is_program ? RAD_PROGRAM_ASLEEP_SECONDS * UINT64_C(1000000000)
-                                      : RAD_ASLEEP_FACTOR * w->hang_ns;
+    uint64_t patience_ns =
+        is_program ? RAD_PROGRAM_ASLEEP_SECONDS * UINT64_C(1000000000) : RAD_ASLEEP_FACTOR * w->hang_ns;
     uint64_t limit_ns = limit_of(w);
     bool busy = cpu_ns - w->cpu_ns > limit_ns;
     bool computes = cpu_ns - w->cpu_ns > w->hang_ns / RAD_ASLEEP_SHARE;

@@ -70,8 +70,7 @@ static void worker_stop(worker *w)
 static int worker_start_program(worker *w, rad_error *error)
 {
     rad_tested t;
-    int code =
-        rad__tested_start(&t, w->rig.self, w->rig.memory, w->apart, w->rig.suppressed, error);
+    int code = rad__tested_start(&t, w->rig.self, w->rig.memory, w->apart, w->rig.suppressed, error);
     if (code != 0) return code;
     rad__os_close(t.output);
     w->pid = t.pid;
@@ -112,8 +111,7 @@ int rad__workers_open(rad_workers **out, const rad_target *t, uint32_t jobs, dou
 {
     if (jobs == 0) jobs = 1;
     if (jobs > RAD_JOBS_MAX)
-        return rad__error(error, RAD_EINPUT, "-j %u: expected at most %d worker processes", jobs,
-                          RAD_JOBS_MAX);
+        return rad__error(error, RAD_EINPUT, "-j %u: expected at most %d worker processes", jobs, RAD_JOBS_MAX);
     rad_workers *p = rad__alloc(1, sizeof *p);
     if (p == NULL) return rad__error_memory(error);
     p->hang_seconds = hang_seconds;
@@ -200,8 +198,8 @@ static void death_words(const rad_os_exit *how, char text[40])
 
 /* A user's policy died or hangs: that says nothing about the machine. SIGKILL comes from outside, unless it was ours.
  * */
-static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how,
-                           const rad_watch *watch, rad_error *error)
+static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how, const rad_watch *watch,
+                           rad_error *error)
 {
     const rad_beacon *beacon = &shared->beacon;
     char what[80];
@@ -210,18 +208,16 @@ static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how,
                  watch->asleep ? ": it sleeps" : " of CPU time");
     else
         death_words(how, what);
-    return rad__error(error, RAD_EINPUT, "policy '%s' failed in %s, at step %llu: %s",
-                      beacon->policy, rad__policy_function_name(beacon->function),
-                      (unsigned long long)beacon->steps, what);
+    return rad__error(error, RAD_EINPUT, "policy '%s' failed in %s, at step %llu: %s", beacon->policy,
+                      rad__policy_function_name(beacon->function), (unsigned long long)beacon->steps, what);
 }
 
-int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
-                          const rad_watch *watch, rad_error *error)
+int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how, const rad_watch *watch,
+                          rad_error *error)
 {
     const rad_beacon *beacon = &shared->beacon;
     char what[40];
-    if (beacon->function != RAD_POLICY_NOT_CALLED &&
-        (how->signal != SIGKILL || watch->hung_seconds > 0))
+    if (beacon->function != RAD_POLICY_NOT_CALLED && (how->signal != SIGKILL || watch->hung_seconds > 0))
         return death_of_policy(shared, how, watch, error);
     *v = (rad_verdict){
         .result = RAD_RESULT_FAILURE,
@@ -236,29 +232,24 @@ int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const ra
         bool spins = !watch->asleep && shared->pid > 0;
         snprintf(v->message, sizeof v->message, "step %llu did not return within %g s%s%s%s%s",
                  (unsigned long long)v->failure_step, watch->hung_seconds,
-                 watch->asleep ? ": it sleeps" : " of CPU time", watch->call[0] ? " in " : "",
-                 watch->call,
+                 watch->asleep ? ": it sleeps" : " of CPU time", watch->call[0] ? " in " : "", watch->call,
                  spins ? " (if it waits for a variable in a loop, build it with 'raddle cc')" : "");
         return 0;
     }
     death_words(how, what);
     snprintf(v->kind, sizeof v->kind, "crash");
     snprintf(v->identity, sizeof v->identity, "crash:%s", what);
-    snprintf(v->message, sizeof v->message, "the process died in step %llu: %s",
-             (unsigned long long)v->failure_step, what);
+    snprintf(v->message, sizeof v->message, "the process died in step %llu: %s", (unsigned long long)v->failure_step,
+             what);
     return 0;
 }
 
 /* What became of the run that killed its process: a verdict, or an error of ours. */
-static int worker_verdict(worker *w, const rad_os_exit *how, rad_workers_answer *a,
-                          rad_error *error)
+static int worker_verdict(worker *w, const rad_os_exit *how, rad_workers_answer *a, rad_error *error)
 {
-    if (w->rig.shared->trouble)
-        return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
-    if (w->rig.shared->panic)
-        return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
-    if (rad__verdict_of_death(&a->verdict, w->rig.shared, how, &w->watch, error) != 0)
-        return error->code;
+    if (w->rig.shared->trouble) return rad__error(error, RAD_ENOMEM, "a worker process ran out of memory");
+    if (w->rig.shared->panic) return rad__error(error, RAD_EBUG, "a worker process met an internal error (see above)");
+    if (rad__verdict_of_death(&a->verdict, w->rig.shared, how, &w->watch, error) != 0) return error->code;
     a->died = true;
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;
@@ -267,8 +258,7 @@ static int worker_verdict(worker *w, const rad_os_exit *how, rad_workers_answer 
 }
 
 /* A worker has ended that had something to do. */
-static int worker_died(rad_workers *p, worker *w, const rad_os_exit *how, rad_workers_answer *a,
-                       rad_error *error)
+static int worker_died(rad_workers *p, worker *w, const rad_os_exit *how, rad_workers_answer *a, rad_error *error)
 {
     bool hung = w->watch.hung_seconds > 0;
     w->pid = 0; /* it has been waited for */
@@ -286,8 +276,7 @@ static int worker_died(rad_workers *p, worker *w, const rad_os_exit *how, rad_wo
 }
 
 /* A worker of a program has more than one process, and lives on when one of them dies. */
-static int worker_noted(rad_workers *p, worker *w, const rad_worker_note *note,
-                        rad_workers_answer *a, rad_error *error)
+static int worker_noted(rad_workers *p, worker *w, const rad_worker_note *note, rad_workers_answer *a, rad_error *error)
 {
     void *ticket = a->ticket;
     rad_os_exit how = {note->status, note->signal};

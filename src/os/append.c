@@ -29,8 +29,7 @@ int rad__os_append_open(rad_os_append **out, const char *path, rad_error *error)
 {
     struct stat s;
     *out = NULL;
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
-        return rad__error(error, RAD_EIO, "%s: not a regular file", path);
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) return rad__error(error, RAD_EIO, "%s: not a regular file", path);
     rad_os_append *a = rad__alloc(1, sizeof *a);
     char *copy = rad__copy_text(path);
     if (a == NULL || copy == NULL) {
@@ -39,9 +38,7 @@ int rad__os_append_open(rad_os_append **out, const char *path, rad_error *error)
         return rad__error_memory(error);
     }
     a->path = copy;
-    a->fd = rad__os_fails(EACCES)
-                ? -1
-                : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    a->fd = rad__os_fails(EACCES) ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
     if (a->fd < 0) {
         int code = append_error(error, path, "create");
         rad__free(a->path);

@@ -13,8 +13,7 @@ typedef struct rad_os_append rad_os_append;
 /* A new file, or an old one emptied. *a is NULL after a failure. Refuses what is not a regular file. */
 RAD_INTERNAL int rad__os_append_open(rad_os_append **a, const char *path, rad_error *error);
 /* All of it, or an error; what was written before stays. */
-RAD_INTERNAL int rad__os_append_put(rad_os_append *a, const void *data, size_t size,
-                                    rad_error *error);
+RAD_INTERNAL int rad__os_append_put(rad_os_append *a, const void *data, size_t size, rad_error *error);
 RAD_INTERNAL int rad__os_append_sync(rad_os_append *a, rad_error *error);
 RAD_INTERNAL int rad__os_append_close(rad_os_append *a, rad_error *error); /* a may be NULL */
 

@@ -33,8 +33,7 @@ static void name_it(search *s, const struct dl_phdr_info *info)
 {
     const char *file = info->dlpi_name;
     if (file == NULL || *file == 0) file = program_invocation_name;
-    snprintf(s->text, s->size, "%s+0x%llx", base_name(file),
-             (unsigned long long)(s->address - info->dlpi_addr));
+    snprintf(s->text, s->size, "%s+0x%llx", base_name(file), (unsigned long long)(s->address - info->dlpi_addr));
     s->name = rad__symbols_name(s->symbols, info, s->address);
 }
 
@@ -47,8 +46,7 @@ static int look_at_object(struct dl_phdr_info *info, size_t size, void *context)
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uintptr_t from = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && s->address - from < p->p_memsz)
-            inside = true;
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && s->address - from < p->p_memsz) inside = true;
         if (p->p_type == PT_GNU_EH_FRAME) header = (const uint8_t *)from;
     }
     if (!inside) return 0;
@@ -87,8 +85,7 @@ void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, si
     char place[160] = "";
     search s = {.address = address, .symbols = symbols, .text = place, .size = sizeof place};
     Dl_info info;
-    if (dl_iterate_phdr(look_at_object, &s) == 0)
-        snprintf(place, sizeof place, "0x%llx", (unsigned long long)address);
+    if (dl_iterate_phdr(look_at_object, &s) == 0) snprintf(place, sizeof place, "0x%llx", (unsigned long long)address);
     if (s.name == NULL && dladdr((const void *)address, &info) != 0) s.name = info.dli_sname;
     snprintf(text, size, "%s%s%s", s.name ? s.name : "", s.name ? " " : "", place);
 }

@@ -14,14 +14,12 @@ typedef struct rad_backtrace {
 } rad_backtrace;
 
 /* Of a stack of `size` bytes from `base` on. None where switching does not tell where it left (the fallback). */
-RAD_INTERNAL void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base,
-                                 size_t size);
+RAD_INTERNAL void rad__backtrace(rad_backtrace *b, const rad_context *c, const void *base, size_t size);
 
 /* Whether the address is in this function. */
 RAD_INTERNAL bool rad__backtrace_is_in(uintptr_t address, void (*function)(void));
 
 /* "function file+0x1f2": its name, if it is known, and what addr2line -e file wants. */
-RAD_INTERNAL void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text,
-                                      size_t size);
+RAD_INTERNAL void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, size_t size);
 
 #endif

@@ -19,8 +19,7 @@ bool rad__os_barrier_register(void)
 
 bool rad__os_barrier(void)
 {
-    if (!rad__os_fails(EPERM) &&
-        RAD_LIKELY(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0))
+    if (!rad__os_fails(EPERM) && RAD_LIKELY(syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0))
         return true;
     struct timespec pause = {0, STORES_ARE_OUT_NS};
     nanosleep(&pause, NULL);

@@ -45,11 +45,9 @@ typedef struct function {
 /* ---- Memory ----------------------------------------------------------------------------------------------- */
 
 /* Of another stack, where a sanitizer has its own ideas of what may be read. */
-__attribute__((no_sanitize("address"))) bool rad__cfi_load(const rad_cfi_frame *f, uintptr_t at,
-                                                           uintptr_t *value)
+__attribute__((no_sanitize("address"))) bool rad__cfi_load(const rad_cfi_frame *f, uintptr_t at, uintptr_t *value)
 {
-    if (at % sizeof *value != 0 || at < f->low || at >= f->high || f->high - at < sizeof *value)
-        return false;
+    if (at % sizeof *value != 0 || at < f->low || at >= f->high || f->high - at < sizeof *value) return false;
     *value = *(const uintptr_t *)at;
     return true;
 }
@@ -94,8 +92,7 @@ static int64_t sleb(cursor *c)
 /* Bits 0 … 3 of an encoding say how long a number is, bit 4 that it counts from where it stands. */
 static uintptr_t take_encoded(cursor *c, uint8_t encoding)
 {
-    uintptr_t here = (uintptr_t)c->at,
-              value; /* tidy: address ok: numbers in tables count from it */
+    uintptr_t here = (uintptr_t)c->at, value; /* tidy: address ok: numbers in tables count from it */
     switch (encoding & 15) {
     case 0x0:
     case 0x4:
@@ -139,7 +136,7 @@ static bool read_common(function *f, const uint8_t *at)
     f->augmented = letters[0] == 'z';
     uint64_t size = f->augmented ? uleb(&c) : 0;
     cursor rest = {c.at, c.end, c.bad};
-    for (const char *letter = letters + f->augmented; *letter != 0 && !rest.bad; letter++) {
+    for (const char *letter = letters + f->augmented; *letter != 0 && !rest.bad; letter++)
         if (*letter == 'R')
             f->encoding = (uint8_t)take(&rest, 1);
         else if (*letter == 'L')
@@ -148,11 +145,9 @@ static bool read_common(function *f, const uint8_t *at)
             take_encoded(&rest, (uint8_t)take(&rest, 1) & 15);
         else if (*letter != 'S' && *letter != 'B')
             return false;
-    }
     skip(&c, size);
     f->common = c;
-    return !has_id && !c.bad && !rest.bad && (version == 1 || version == 3) &&
-           f->link < RAD_CFI_REGISTERS;
+    return !has_id && !c.bad && !rest.bad && (version == 1 || version == 3) && f->link < RAD_CFI_REGISTERS;
 }
 
 static bool read_function(function *f, const uint8_t *at)
@@ -272,23 +267,22 @@ static void execute_rule(machine *m, uint64_t code)
 /* One that is no advance. */
 static void execute(machine *m, uint64_t code)
 {
-    if (code >> 6 == 2) {
+    if (code >> 6 == 2)
         set_rule(m, code & 63, RULE_OFFSET, (int64_t)uleb(&m->c) * m->f->data_unit);
-    } else if (code >> 6 == 3) {
+    else if (code >> 6 == 3)
         restore_rule(m, code & 63);
-    } else if (code == 0x0a) {
+    else if (code == 0x0a)
         if (m->saved_count == SAVED_MOST)
             m->c.bad = true;
         else
             m->saved[m->saved_count++] = m->now;
-    } else if (code == 0x0b) {
+    else if (code == 0x0b)
         if (m->saved_count == 0)
             m->c.bad = true;
         else
             m->now = m->saved[--m->saved_count];
-    } else if (code != 0 && code != 0x2d && !execute_cfa(m, code)) { /* 0x2d: see strip */
+    else if (code != 0 && code != 0x2d && !execute_cfa(m, code)) /* 0x2d: see strip */
         execute_rule(m, code);
-    }
 }
 
 /* Up to what holds at this distance from the beginning of the function. */
@@ -367,8 +361,7 @@ static bool evaluate_one(const rad_cfi_frame *f, cursor *c, operands *o)
     return true;
 }
 
-static bool evaluate(const rad_cfi_frame *f, const uint8_t *expression, uintptr_t top,
-                     uintptr_t *value)
+static bool evaluate(const rad_cfi_frame *f, const uint8_t *expression, uintptr_t top, uintptr_t *value)
 {
     cursor c = {expression, expression + 16, false};
     operands o = {.at = {top}, .count = 1};
@@ -381,8 +374,8 @@ static bool evaluate(const rad_cfi_frame *f, const uint8_t *expression, uintptr_
 }
 
 /* False: the register is lost. */
-static bool apply(const rad_cfi_frame *f, const uint8_t *header, const rule *r, uint32_t number,
-                  uintptr_t cfa, uintptr_t *value)
+static bool apply(const rad_cfi_frame *f, const uint8_t *header, const rule *r, uint32_t number, uintptr_t cfa,
+                  uintptr_t *value)
 {
     uintptr_t at = cfa + (uintptr_t)(int64_t)r->value;
     switch ((enum rule_kind)r->kind) {
@@ -390,8 +383,7 @@ static bool apply(const rad_cfi_frame *f, const uint8_t *header, const rule *r, 
     case RULE_OFFSET: return rad__cfi_load(f, at, value);
     case RULE_IS_OFFSET: *value = at; return true;
     case RULE_REGISTER: return known(f, (uint64_t)r->value, value);
-    case RULE_EXPRESSION:
-        return evaluate(f, header + r->value, cfa, &at) && rad__cfi_load(f, at, value);
+    case RULE_EXPRESSION: return evaluate(f, header + r->value, cfa, &at) && rad__cfi_load(f, at, value);
     case RULE_IS_EXPRESSION: return evaluate(f, header + r->value, cfa, value);
     default: return false;
     }
@@ -446,8 +438,7 @@ bool rad__cfi_step(rad_cfi_frame *f, const uint8_t *header)
         if (r->kind != RULE_OFFSET || !known(f, r->base, &base)) return false;
         cfa = base + (uintptr_t)(int64_t)r->value;
     }
-    uintptr_t least =
-        f->at[RAD_CFI_SP] + !f->exact; /* one that has no frame yet may be interrupted */
+    uintptr_t least = f->at[RAD_CFI_SP] + !f->exact; /* one that has no frame yet may be interrupted */
     if (cfa < least || cfa > f->high || cfa % sizeof cfa != 0) return false;
     rad_cfi_frame above = {.low = f->low, .high = f->high};
     for (uint32_t i = 0; i < RAD_CFI_REGISTERS; i++) {

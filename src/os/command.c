@@ -34,8 +34,8 @@ static int open_signals(rad_os_command *s, rad_error *error)
     return s->signals < 0 ? command_error(error, "watch signals") : 0;
 }
 
-_Noreturn static void command_child(const char *command, const char *dir, char *const *environment,
-                                    int output, int log, pid_t parent)
+_Noreturn static void command_child(const char *command, const char *dir, char *const *environment, int output, int log,
+                                    pid_t parent)
 {
     sigset_t none;
     sigemptyset(&none);
@@ -49,15 +49,14 @@ _Noreturn static void command_child(const char *command, const char *dir, char *
         dprintf(2, "%s: cannot work there: %s\n", dir, strerror(errno));
         _exit(126);
     }
-    char *const words[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
-                           (char *)(uintptr_t)command, NULL};
+    char *const words[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", (char *)(uintptr_t)command, NULL};
     execve("/bin/sh", words, environment);
     dprintf(2, "/bin/sh: cannot run: %s\n", strerror(errno));
     _exit(127);
 }
 
-int rad__os_command_start(rad_os_command *s, const char *command, const char *dir,
-                          char *const *environment, int log, rad_error *error)
+int rad__os_command_start(rad_os_command *s, const char *command, const char *dir, char *const *environment, int log,
+                          rad_error *error)
 {
     int pipe_ends[2] = {-1, -1};
     *s = (rad_os_command){.pid = -1, .output = -1, .signals = -1};
@@ -108,11 +107,9 @@ static int64_t take_output(rad_os_command *s, void *to, size_t size)
     return 0;
 }
 
-int64_t rad__os_command_watch(rad_os_command *s, void *to, size_t size, uint64_t timeout_ns,
-                              rad_error *error)
+int64_t rad__os_command_watch(rad_os_command *s, void *to, size_t size, uint64_t timeout_ns, rad_error *error)
 {
-    struct pollfd items[2] = {{.fd = s->signals, .events = POLLIN},
-                              {.fd = s->output, .events = POLLIN}};
+    struct pollfd items[2] = {{.fd = s->signals, .events = POLLIN}, {.fd = s->output, .events = POLLIN}};
     uint64_t ms = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
     bool known = s->asked_to_end; /* told once is enough: from then on it waits for the end */
     take_signals(s);
@@ -131,8 +128,7 @@ int rad__os_command_kill(const rad_os_command *s, bool at_once, rad_error *error
 {
     int number = at_once ? SIGKILL : SIGTERM;
     RAD_ASSERT(s->pid > 1);
-    bool asked =
-        !rad__os_fails(EPERM) && (s->ended || kill(-s->pid, number) == 0 || errno == ESRCH);
+    bool asked = !rad__os_fails(EPERM) && (s->ended || kill(-s->pid, number) == 0 || errno == ESRCH);
     int code = asked ? 0 : command_error(error, "kill a command");
     rad__os_signal_descendants(number, s->ended ? 0 : s->pid);
     return code;

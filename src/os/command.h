@@ -26,8 +26,8 @@ RAD_INTERNAL int rad__os_command_start(rad_os_command *s, const char *command, c
 /* Until there is output, the command has ended, somebody has asked for the first time that it ends, or the time is up.
  * How much output was read into `to`; what the command wrote before it ended has been read when `ended` is seen and
  * nothing was read. */
-RAD_INTERNAL int64_t rad__os_command_watch(rad_os_command *s, void *to, size_t size,
-                                           uint64_t timeout_ns, rad_error *error);
+RAD_INTERNAL int64_t rad__os_command_watch(rad_os_command *s, void *to, size_t size, uint64_t timeout_ns,
+                                           rad_error *error);
 
 /* All that came from the command: SIGTERM, or SIGKILL. Whoever is made meanwhile is missed: look who is left, and kill
  * again. That nobody is there is no error. */

@@ -71,8 +71,7 @@ static void context_begin(unsigned high, unsigned low)
     rad__panic(__FILE__, __LINE__, __func__, "a context ended by returning");
 }
 
-static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                         void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     RAD_ASSERT(getcontext(&c->place) == 0);
     c->entry = entry;
@@ -81,8 +80,7 @@ static void context_make(rad_context *c, void *stack, size_t size, void (*entry)
     c->place.uc_stack.ss_size = size;
     c->place.uc_link = NULL;
     uintptr_t number = (uintptr_t)c;
-    makecontext(&c->place, (void (*)(void))context_begin, 2, (unsigned)(number >> 16 >> 16),
-                (unsigned)number);
+    makecontext(&c->place, (void (*)(void))context_begin, 2, (unsigned)(number >> 16 >> 16), (unsigned)number);
 }
 
 void rad__context_jump(rad_context *from, rad_context *to)
@@ -125,8 +123,7 @@ __asm__(".pushsection .text\n"
 
 RAD_INTERNAL void rad__context_begin(void);
 
-static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                         void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     uintptr_t top = ((uintptr_t)stack + size) & ~(uintptr_t)15;
     uintptr_t *at = (uintptr_t *)top;
@@ -156,69 +153,58 @@ bool rad__context_frame(const rad_context *c, rad_cfi_frame *f)
 #else /* aarch64 */
 
 /* The frame is the same on both stacks, so one description holds on either side of the switch. */
-#define SAVES(x, y, at)                                                                            \
-    "    stp " x ", " y ", [sp, #" at "]\n"                                                        \
-    "    .cfi_rel_offset " x ", " at "\n"                                                          \
+#define SAVES(x, y, at)                                                                                                \
+    "    stp " x ", " y ", [sp, #" at "]\n"                                                                            \
+    "    .cfi_rel_offset " x ", " at "\n"                                                                              \
     "    .cfi_rel_offset " y ", " at " + 8\n"
-#define LOADS(x, y, at)                                                                            \
-    "    ldp " x ", " y ", [sp, #" at "]\n"                                                        \
-    "    .cfi_restore " x "\n"                                                                     \
+#define LOADS(x, y, at)                                                                                                \
+    "    ldp " x ", " y ", [sp, #" at "]\n"                                                                            \
+    "    .cfi_restore " x "\n"                                                                                         \
     "    .cfi_restore " y "\n"
 
-__asm__(
-    ".pushsection .text\n"
-    ".p2align 4\n"
-    ".globl rad__context_jump\n"
-    ".hidden rad__context_jump\n"
-    ".type rad__context_jump, %function\n"
-    "rad__context_jump:\n"
-    "    .cfi_startproc\n"
-    "    sub sp, sp, #160\n"
-    "    .cfi_adjust_cfa_offset 160\n" SAVES("x19", "x20", "0") SAVES("x21", "x22", "16") SAVES(
-        "x23", "x24", "32") SAVES("x25", "x26", "48") SAVES("x27", "x28", "64") SAVES("x29", "x30",
-                                                                                      "80")
-        SAVES("d8", "d9", "96") SAVES("d10", "d11", "112") SAVES("d12", "d13", "128") SAVES(
-            "d14", "d15",
-            "144") "    mov x9, sp\n"
-                   "    str x9, [x0]\n"
-                   "    ldr x9, [x1]\n"
-                   "    mov sp, x9\n" LOADS(
-                       "x19", "x20",
-                       "0") LOADS("x21", "x22", "16")
-                       LOADS("x23", "x24",
-                             "32") LOADS("x25", "x26", "48")
-                           LOADS("x27", "x28",
-                                 "64") LOADS("x29", "x30", "80")
-                               LOADS("d8", "d9",
-                                     "96") LOADS("d10", "d11", "112")
-                                   LOADS("d12", "d13", "128")
-                                       LOADS(
-                                           "d14",
-                                           "d15",
-                                           "144") "    add sp, sp, #160\n"
-                                                  "    .cfi_adjust_cfa_offset -160\n"
-                                                  "    br x30\n"
-                                                  "    .cfi_endproc\n"
-                                                  ".size rad__context_jump, . - rad__context_jump\n"
-                                                  ".globl rad__context_begin\n"
-                                                  ".hidden rad__context_begin\n"
-                                                  ".type rad__context_begin, %function\n"
-                                                  "rad__context_begin:\n"
-                                                  "    .cfi_startproc\n"
-                                                  "    .cfi_undefined x30\n"
-                                                  "    .cfi_undefined x29\n"
-                                                  "    mov x0, x20\n"
-                                                  "    blr x19\n"
-                                                  "    brk #1\n"
-                                                  "    .cfi_endproc\n"
-                                                  ".size rad__context_begin, . - "
-                                                  "rad__context_begin\n"
-                                                  ".popsection\n");
+__asm__(".pushsection .text\n"
+        ".p2align 4\n"
+        ".globl rad__context_jump\n"
+        ".hidden rad__context_jump\n"
+        ".type rad__context_jump, %function\n"
+        "rad__context_jump:\n"
+        "    .cfi_startproc\n"
+        "    sub sp, sp, #160\n"
+        "    .cfi_adjust_cfa_offset 160\n" SAVES("x19", "x20", "0") SAVES("x21", "x22", "16") SAVES("x23", "x24", "32")
+            SAVES("x25", "x26", "48") SAVES("x27", "x28", "64") SAVES("x29", "x30", "80") SAVES("d8", "d9", "96")
+                SAVES("d10", "d11", "112") SAVES("d12", "d13", "128")
+                    SAVES("d14", "d15",
+                          "144") "    mov x9, sp\n"
+                                 "    str x9, [x0]\n"
+                                 "    ldr x9, [x1]\n"
+                                 "    mov sp, x9\n" LOADS("x19", "x20", "0") LOADS("x21", "x22", "16")
+                                     LOADS("x23", "x24", "32") LOADS("x25", "x26", "48") LOADS("x27", "x28", "64")
+                                         LOADS("x29", "x30", "80") LOADS("d8", "d9", "96") LOADS("d10", "d11", "112")
+                                             LOADS("d12", "d13", "128")
+                                                 LOADS("d14", "d15",
+                                                       "144") "    add sp, sp, #160\n"
+                                                              "    .cfi_adjust_cfa_offset -160\n"
+                                                              "    br x30\n"
+                                                              "    .cfi_endproc\n"
+                                                              ".size rad__context_jump, . - rad__context_jump\n"
+                                                              ".globl rad__context_begin\n"
+                                                              ".hidden rad__context_begin\n"
+                                                              ".type rad__context_begin, %function\n"
+                                                              "rad__context_begin:\n"
+                                                              "    .cfi_startproc\n"
+                                                              "    .cfi_undefined x30\n"
+                                                              "    .cfi_undefined x29\n"
+                                                              "    mov x0, x20\n"
+                                                              "    blr x19\n"
+                                                              "    brk #1\n"
+                                                              "    .cfi_endproc\n"
+                                                              ".size rad__context_begin, . - "
+                                                              "rad__context_begin\n"
+                                                              ".popsection\n");
 
 RAD_INTERNAL void rad__context_begin(void);
 
-static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                         void *argument)
+static void context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     uintptr_t top = ((uintptr_t)stack + size) & ~(uintptr_t)15;
     uintptr_t *at = (uintptr_t *)(top - 160);
@@ -250,8 +236,7 @@ bool rad__context_frame(const rad_context *c, rad_cfi_frame *f)
 
 #ifndef RAD_CONTEXT_WATCHED
 
-void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                       void *argument)
+void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
     context_make(c, stack, size, entry, argument);
@@ -276,8 +261,7 @@ static void context_first(void *argument)
     rad__panic(__FILE__, __LINE__, __func__, "a context ended by returning");
 }
 
-void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                       void *argument)
+void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     RAD_ASSERT(size >= RAD_CONTEXT_STACK_MIN);
 #ifdef RAD_CONTEXT_ASAN

@@ -25,8 +25,7 @@
 
 #include "base/check.h"
 
-#if !defined(RAD_CONTEXT_UCONTEXT) && !(defined(__x86_64__) && !defined(__ILP32__)) &&             \
-    !defined(__aarch64__)
+#if !defined(RAD_CONTEXT_UCONTEXT) && !(defined(__x86_64__) && !defined(__ILP32__)) && !defined(__aarch64__)
 #define RAD_CONTEXT_UCONTEXT 1
 #endif
 
@@ -81,8 +80,8 @@ enum { RAD_CONTEXT_STACK_MIN = 4096 };
 
 /* A context that begins with entry(argument) on the given stack. `entry` must not return: it ends by
  * rad__context_leave. The context stays where it is (it must not be copied). */
-RAD_INTERNAL void rad__context_make(rad_context *c, void *stack, size_t size,
-                                    void (*entry)(void *argument), void *argument);
+RAD_INTERNAL void rad__context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                                    void *argument);
 
 /* It will be switched to soon: what it needs first had better be in the cache. */
 static inline void rad__context_fetch(const rad_context *c)
@@ -98,10 +97,9 @@ static inline void rad__context_fetch(const rad_context *c)
 /* The switch itself, without telling anybody. */
 #if defined(__x86_64__) && !defined(RAD_CONTEXT_UCONTEXT)
 #ifdef __AVX512F__
-#define RAD_CONTEXT_WIDE                                                                           \
-    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",    \
-        "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6",  \
-        "k7"
+#define RAD_CONTEXT_WIDE                                                                                               \
+    , "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25", "xmm26", "xmm27",      \
+        "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6", "k7"
 #else
 #define RAD_CONTEXT_WIDE
 #endif
@@ -125,11 +123,10 @@ RAD_INLINE void rad__context_jump(rad_context *from, rad_context *to)
                      "1:\n" RAD_CONTEXT_LAND
                      : "+D"(from), "+S"(to)
                      :
-                     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
-                       "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
-                       "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "st", "st(1)",
-                       "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory",
-                       "cc" RAD_CONTEXT_WIDE);
+                     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0", "xmm1",
+                       "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",
+                       "xmm13", "xmm14", "xmm15", "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)",
+                       "memory", "cc" RAD_CONTEXT_WIDE);
 }
 #else
 RAD_INTERNAL void rad__context_jump(rad_context *from, rad_context *to);

@@ -36,9 +36,9 @@ typedef struct Dwarf_Op {
     uint64_t number, number2, offset;
 } Dwarf_Op;
 
-#define FIND_PARAMETERS                                                                            \
-    (Dwfl_Module * m, void **user, const char *name, uint64_t base, const char *path,              \
-     const char *link, uint32_t checksum, char **found)
+#define FIND_PARAMETERS                                                                                                \
+    (Dwfl_Module * m, void **user, const char *name, uint64_t base, const char *path, const char *link,                \
+     uint32_t checksum, char **found)
 
 typedef struct Dwfl_Callbacks {
     void *find_elf;
@@ -71,41 +71,39 @@ enum {
     OP_ADDR = 0x03
 };
 
-#define LIBDW_CALLS(CALL)                                                                          \
-    CALL(Dwfl *, dwfl_begin, (const Dwfl_Callbacks *callbacks))                                    \
-    CALL(void, dwfl_end, (Dwfl * dwfl))                                                            \
-    CALL(void, dwfl_report_begin, (Dwfl * dwfl))                                                   \
-    CALL(Dwfl_Module *, dwfl_report_elf,                                                           \
-         (Dwfl * dwfl, const char *name, const char *path, int fd, uint64_t base, bool add))       \
-    CALL(int, dwfl_report_end, (Dwfl * dwfl, void *removed, void *arg))                            \
-    CALL(int, dwfl_build_id_find_debuginfo, FIND_PARAMETERS)                                       \
-    CALL(int, dwfl_standard_find_debuginfo, FIND_PARAMETERS)                                       \
-    CALL(Dwarf_Die *, dwfl_module_addrdie, (Dwfl_Module * m, uint64_t address, uint64_t * bias))   \
-    CALL(Dwarf_Die *, dwfl_module_nextcu, (Dwfl_Module * m, Dwarf_Die * last, uint64_t * bias))    \
-    CALL(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module * m, uint64_t address))                     \
-    CALL(const char *, dwfl_module_addrname, (Dwfl_Module * m, uint64_t address))                  \
-    CALL(const char *, dwfl_lineinfo,                                                              \
-         (Dwfl_Line * line, uint64_t * address, int *number, int *column, void *m, void *n))       \
-    CALL(const char *, dwfl_line_comp_dir, (Dwfl_Line * line))                                     \
-    CALL(int, dwarf_haspc, (Dwarf_Die * die, uint64_t pc))                                         \
-    CALL(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die * cu, uint64_t pc))                            \
-    CALL(const char *, dwarf_linesrc, (Dwarf_Line * line, uint64_t * time, uint64_t * size))       \
-    CALL(int, dwarf_lineno, (Dwarf_Line * line, int *number))                                      \
-    CALL(int, dwarf_getscopes, (Dwarf_Die * cu, uint64_t pc, Dwarf_Die * *scopes))                 \
-    CALL(int, dwarf_getscopes_die, (Dwarf_Die * die, Dwarf_Die * *scopes))                         \
-    CALL(Dwarf_Die *, dwarf_diecu, (Dwarf_Die * die, Dwarf_Die * cu, void *a, void *b))            \
-    CALL(int, dwarf_getsrcfiles, (Dwarf_Die * cu, Dwarf_Files * *files, size_t * count))           \
-    CALL(const char *, dwarf_filesrc,                                                              \
-         (Dwarf_Files * files, size_t index, uint64_t * time, uint64_t * size))                    \
-    CALL(int, dwarf_tag, (Dwarf_Die * die))                                                        \
-    CALL(const char *, dwarf_diename, (Dwarf_Die * die))                                           \
-    CALL(int, dwarf_child, (Dwarf_Die * die, Dwarf_Die * child))                                   \
-    CALL(int, dwarf_siblingof, (Dwarf_Die * die, Dwarf_Die * next))                                \
-    CALL(Dwarf_Attribute *, dwarf_attr_integrate,                                                  \
-         (Dwarf_Die * die, unsigned name, Dwarf_Attribute *attribute))                             \
-    CALL(Dwarf_Die *, dwarf_formref_die, (Dwarf_Attribute * attribute, Dwarf_Die * die))           \
-    CALL(int, dwarf_formudata, (Dwarf_Attribute * attribute, uint64_t * value))                    \
-    CALL(int, dwarf_aggregate_size, (Dwarf_Die * die, uint64_t * size))                            \
+#define LIBDW_CALLS(CALL)                                                                                              \
+    CALL(Dwfl *, dwfl_begin, (const Dwfl_Callbacks *callbacks))                                                        \
+    CALL(void, dwfl_end, (Dwfl * dwfl))                                                                                \
+    CALL(void, dwfl_report_begin, (Dwfl * dwfl))                                                                       \
+    CALL(Dwfl_Module *, dwfl_report_elf,                                                                               \
+         (Dwfl * dwfl, const char *name, const char *path, int fd, uint64_t base, bool add))                           \
+    CALL(int, dwfl_report_end, (Dwfl * dwfl, void *removed, void *arg))                                                \
+    CALL(int, dwfl_build_id_find_debuginfo, FIND_PARAMETERS)                                                           \
+    CALL(int, dwfl_standard_find_debuginfo, FIND_PARAMETERS)                                                           \
+    CALL(Dwarf_Die *, dwfl_module_addrdie, (Dwfl_Module * m, uint64_t address, uint64_t * bias))                       \
+    CALL(Dwarf_Die *, dwfl_module_nextcu, (Dwfl_Module * m, Dwarf_Die * last, uint64_t * bias))                        \
+    CALL(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module * m, uint64_t address))                                         \
+    CALL(const char *, dwfl_module_addrname, (Dwfl_Module * m, uint64_t address))                                      \
+    CALL(const char *, dwfl_lineinfo,                                                                                  \
+         (Dwfl_Line * line, uint64_t * address, int *number, int *column, void *m, void *n))                           \
+    CALL(const char *, dwfl_line_comp_dir, (Dwfl_Line * line))                                                         \
+    CALL(int, dwarf_haspc, (Dwarf_Die * die, uint64_t pc))                                                             \
+    CALL(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die * cu, uint64_t pc))                                                \
+    CALL(const char *, dwarf_linesrc, (Dwarf_Line * line, uint64_t * time, uint64_t * size))                           \
+    CALL(int, dwarf_lineno, (Dwarf_Line * line, int *number))                                                          \
+    CALL(int, dwarf_getscopes, (Dwarf_Die * cu, uint64_t pc, Dwarf_Die * *scopes))                                     \
+    CALL(int, dwarf_getscopes_die, (Dwarf_Die * die, Dwarf_Die * *scopes))                                             \
+    CALL(Dwarf_Die *, dwarf_diecu, (Dwarf_Die * die, Dwarf_Die * cu, void *a, void *b))                                \
+    CALL(int, dwarf_getsrcfiles, (Dwarf_Die * cu, Dwarf_Files * *files, size_t * count))                               \
+    CALL(const char *, dwarf_filesrc, (Dwarf_Files * files, size_t index, uint64_t * time, uint64_t * size))           \
+    CALL(int, dwarf_tag, (Dwarf_Die * die))                                                                            \
+    CALL(const char *, dwarf_diename, (Dwarf_Die * die))                                                               \
+    CALL(int, dwarf_child, (Dwarf_Die * die, Dwarf_Die * child))                                                       \
+    CALL(int, dwarf_siblingof, (Dwarf_Die * die, Dwarf_Die * next))                                                    \
+    CALL(Dwarf_Attribute *, dwarf_attr_integrate, (Dwarf_Die * die, unsigned name, Dwarf_Attribute *attribute))        \
+    CALL(Dwarf_Die *, dwarf_formref_die, (Dwarf_Attribute * attribute, Dwarf_Die * die))                               \
+    CALL(int, dwarf_formudata, (Dwarf_Attribute * attribute, uint64_t * value))                                        \
+    CALL(int, dwarf_aggregate_size, (Dwarf_Die * die, uint64_t * size))                                                \
     CALL(int, dwarf_getlocation, (Dwarf_Attribute * attribute, Dwarf_Op * *ops, size_t * count))
 
 static struct {
@@ -150,8 +148,8 @@ static bool load(void)
     bool there = library != NULL;
     if (!there) return false;
     void *found;
-#define CALL_FIND(answer, name, parameters)                                                        \
-    found = symbol(library, #name, &there);                                                        \
+#define CALL_FIND(answer, name, parameters)                                                                            \
+    found = symbol(library, #name, &there);                                                                            \
     memcpy(&dw.name, &found, sizeof found);
     LIBDW_CALLS(CALL_FIND)
 #undef CALL_FIND
@@ -210,8 +208,7 @@ static void copy_text(char *to, size_t size, const char *from)
 static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
 {
     Dwarf_Attribute attribute;
-    return dw.dwarf_attr_integrate(die, name, &attribute) != NULL &&
-           dw.dwarf_formudata(&attribute, value) == 0;
+    return dw.dwarf_attr_integrate(die, name, &attribute) != NULL && dw.dwarf_formudata(&attribute, value) == 0;
 }
 
 /* Where the function was called that was inlined there. */
@@ -222,8 +219,8 @@ static void call_place(Dwarf_Die *inlined, const rad_debug_frame *inner, rad_deb
     uint64_t file = 0, line = 0;
     *f = (rad_debug_frame){.line = 0};
     memcpy(f->folder, inner->folder, sizeof f->folder);
-    if (dw.dwarf_diecu(inlined, &cu, NULL, NULL) == NULL ||
-        dw.dwarf_getsrcfiles(&cu, &files, NULL) != 0 || !number_of(inlined, AT_CALL_FILE, &file))
+    if (dw.dwarf_diecu(inlined, &cu, NULL, NULL) == NULL || dw.dwarf_getsrcfiles(&cu, &files, NULL) != 0 ||
+        !number_of(inlined, AT_CALL_FILE, &file))
         return;
     copy_text(f->file, sizeof f->file, dw.dwarf_filesrc(files, (size_t)file, NULL, NULL));
     if (number_of(inlined, AT_CALL_LINE, &line)) f->line = (uint32_t)line;
@@ -291,8 +288,7 @@ static uint32_t nested(Dwfl_Module *m, uint64_t offset, rad_debug_frame *frames)
     return count;
 }
 
-uint32_t rad__debug_code(const char *path, uint64_t offset,
-                         rad_debug_frame frames[RAD_DEBUG_FRAMES_MAX])
+uint32_t rad__debug_code(const char *path, uint64_t offset, rad_debug_frame frames[RAD_DEBUG_FRAMES_MAX])
 {
     Dwfl_Module *m = module_of(path);
     if (m == NULL) return 0;
@@ -317,8 +313,7 @@ typedef struct naming {
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
     Dwarf_Attribute attribute;
-    return dw.dwarf_attr_integrate(die, AT_TYPE, &attribute) != NULL &&
-           dw.dwarf_formref_die(&attribute, type) != NULL;
+    return dw.dwarf_attr_integrate(die, AT_TYPE, &attribute) != NULL && dw.dwarf_formref_die(&attribute, type) != NULL;
 }
 
 static bool is_wanted(const naming *n, Dwarf_Die *type)
@@ -339,22 +334,18 @@ static bool bare_type(const naming *n, Dwarf_Die *type)
             Dwarf_Die to;
             return !(type_of(type, &to) && is_wanted(n, &to));
         }
-        if (tag != TAG_TYPEDEF && tag != TAG_CONST && tag != TAG_VOLATILE && tag != TAG_ATOMIC)
-            return true;
+        if (tag != TAG_TYPEDEF && tag != TAG_CONST && tag != TAG_VOLATILE && tag != TAG_ATOMIC) return true;
         if (!type_of(type, type)) return true;
     }
     return true;
 }
 
-static void name_parts(naming *n, Dwarf_Die *type, uint64_t offset, const char *name,
-                       uint32_t depth);
+static void name_parts(naming *n, Dwarf_Die *type, uint64_t offset, const char *name, uint32_t depth);
 
-static void name_members(naming *n, Dwarf_Die *type, uint64_t offset, const char *name,
-                         uint32_t depth)
+static void name_members(naming *n, Dwarf_Die *type, uint64_t offset, const char *name, uint32_t depth)
 {
     Dwarf_Die member, of;
-    for (int more = dw.dwarf_child(type, &member); more == 0;
-         more = dw.dwarf_siblingof(&member, &member)) {
+    for (int more = dw.dwarf_child(type, &member); more == 0; more = dw.dwarf_siblingof(&member, &member)) {
         char part[RAD_DEBUG_NAME_MAX];
         uint64_t at = 0;
         const char *own = dw.dwarf_diename(&member);
@@ -365,8 +356,7 @@ static void name_members(naming *n, Dwarf_Die *type, uint64_t offset, const char
     }
 }
 
-static void name_elements(naming *n, Dwarf_Die *type, uint64_t offset, const char *name,
-                          uint32_t depth)
+static void name_elements(naming *n, Dwarf_Die *type, uint64_t offset, const char *name, uint32_t depth)
 {
     Dwarf_Die of, range;
     uint64_t size = 0, last = 0, count = 0;
@@ -385,8 +375,7 @@ static void name_elements(naming *n, Dwarf_Die *type, uint64_t offset, const cha
     }
 }
 
-static void name_parts(naming *n, Dwarf_Die *type, uint64_t offset, const char *name,
-                       uint32_t depth)
+static void name_parts(naming *n, Dwarf_Die *type, uint64_t offset, const char *name, uint32_t depth)
 {
     if (n->count == n->max || depth == DEPTH_MAX) return;
     if (!bare_type(n, type)) {
@@ -411,16 +400,15 @@ static void name_variables(naming *n, Dwarf_Die *scope, uint32_t depth)
         int tag = dw.dwarf_tag(&at);
         if (tag == TAG_SUBPROGRAM && depth == 0) name_variables(n, &at, depth + 1);
         if (tag != TAG_VARIABLE || !dw.dwarf_attr_integrate(&at, AT_LOCATION, &place) ||
-            dw.dwarf_getlocation(&place, &ops, &count) != 0 || count != 1 ||
-            ops[0].atom != OP_ADDR || !type_of(&at, &type))
+            dw.dwarf_getlocation(&place, &ops, &count) != 0 || count != 1 || ops[0].atom != OP_ADDR ||
+            !type_of(&at, &type))
             continue;
         const char *name = dw.dwarf_diename(&at);
         if (name && strlen(name) < RAD_DEBUG_NAME_MAX) name_parts(n, &type, ops[0].number, name, 0);
     }
 }
 
-uint32_t rad__debug_names(const char *path, const char *const *types, rad_debug_name *names,
-                          uint32_t max)
+uint32_t rad__debug_names(const char *path, const char *const *types, rad_debug_name *names, uint32_t max)
 {
     Dwfl_Module *m = module_of(path);
     naming n = {.types = types, .names = names, .max = max};

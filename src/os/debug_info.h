@@ -30,13 +30,11 @@ RAD_INTERNAL bool rad__debug_is_there(void);
 
 /* What is at this offset: the innermost function first, with those that it was inlined into. Returns how many; 0:
  * nothing is known. */
-RAD_INTERNAL uint32_t rad__debug_code(const char *path, uint64_t offset,
-                                      rad_debug_frame frames[RAD_DEBUG_FRAMES_MAX]);
+RAD_INTERNAL uint32_t rad__debug_code(const char *path, uint64_t offset, rad_debug_frame frames[RAD_DEBUG_FRAMES_MAX]);
 
 /* Variables, and parts of them, whose type is one of `types` (NULL at its end) or a pointer to one. In no order.
  * Returns how many were put; at most `max`. */
-RAD_INTERNAL uint32_t rad__debug_names(const char *path, const char *const *types,
-                                       rad_debug_name *names, uint32_t max);
+RAD_INTERNAL uint32_t rad__debug_names(const char *path, const char *const *types, rad_debug_name *names, uint32_t max);
 
 /* Files that are open. */
 RAD_INTERNAL void rad__debug_close(void);

@@ -43,8 +43,7 @@ static bool is_identifier(const char *name)
     return *name != 0;
 }
 
-int rad__os_debugger_start(int *debugger, int pid, uint32_t inner, const char *function,
-                           rad_error *error)
+int rad__os_debugger_start(int *debugger, int pid, uint32_t inner, const char *function, rad_error *error)
 {
     char path[PATH_SIZE], number[24], up[32], frame[96] = "frame";
     if (!find(path)) return rad__os_debugger_find(error);
@@ -55,8 +54,8 @@ int rad__os_debugger_start(int *debugger, int pid, uint32_t inner, const char *f
     *debugger = fork();
     if (*debugger == 0) {
         signal(SIGINT, SIG_DFL);
-        execl(path, path, "-q", "-iex", "set debuginfod enabled off", "-p", number, "-ex",
-              "continue", "-ex", "bt", "-ex", up, "-ex", frame, (char *)NULL);
+        execl(path, path, "-q", "-iex", "set debuginfod enabled off", "-p", number, "-ex", "continue", "-ex", "bt",
+              "-ex", up, "-ex", frame, (char *)NULL);
         _exit(127);
     }
     if (*debugger > 0) return 0;

@@ -59,8 +59,7 @@ static uint32_t numbers_of(const char *status, const char *name, int numbers[LEV
             continue;
         }
         int number = 0;
-        for (; *at >= '0' && *at <= '9' && number < INT32_MAX / 10; at++)
-            number = number * 10 + (*at - '0');
+        for (; *at >= '0' && *at <= '9' && number < INT32_MAX / 10; at++) number = number * 10 + (*at - '0');
         numbers[count++] = number;
     }
     return count;
@@ -86,8 +85,7 @@ static bool read_relative(const char *process, uint32_t level, relative *r)
     int parent[LEVELS_MAX], pids[LEVELS_MAX], groups[LEVELS_MAX];
     if (!read_status(process, status)) return false;
     const char *state = strstr(status, "\nState:\t");
-    if (state == NULL || numbers_of(status, "\nPPid:", parent) != 1 ||
-        numbers_of(status, "\nNSpid:", pids) <= level ||
+    if (state == NULL || numbers_of(status, "\nPPid:", parent) != 1 || numbers_of(status, "\nNSpid:", pids) <= level ||
         numbers_of(status, "\nNSpgid:", groups) <= level)
         return false;
     *r = (relative){.pid = pids[0],

@@ -67,8 +67,7 @@ int rad__os_detach(int *pid, int keep, void *context, int (*run)(void *context),
     sigset_t wanted, before;
     int ends[2];
     *pid = -1;
-    if (rad__os_fails(EMFILE) || pipe2(ends, O_CLOEXEC) != 0)
-        return detach_error(error, "open a pipe");
+    if (rad__os_fails(EMFILE) || pipe2(ends, O_CLOEXEC) != 0) return detach_error(error, "open a pipe");
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGTERM);
     pthread_sigmask(SIG_BLOCK, &wanted, &before);

@@ -12,8 +12,7 @@
 
 /* The child exits with the result of `run`, and has closed what it is not to have when the call returns. It must be
  * waited for (process.h) while the parent lives. `keep`: the one file that stays open; negative: none. */
-RAD_INTERNAL int rad__os_detach(int *pid, int keep, void *context, int (*run)(void *context),
-                                rad_error *error);
+RAD_INTERNAL int rad__os_detach(int *pid, int keep, void *context, int (*run)(void *context), rad_error *error);
 
 RAD_INTERNAL int rad__os_process_id(void);
 RAD_INTERNAL bool rad__os_is_alive(int pid); /* there is a process of that number */

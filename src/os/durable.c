@@ -29,8 +29,7 @@ static int open_in(const rad_os_folder *f, const char *name, int flags)
 {
     const char *rest;
     int at = rad__os_folder_enter(f, name, &rest);
-    int fd =
-        at < 0 ? -1 : openat(at, rest, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, OWNER_ONLY);
+    int fd = at < 0 ? -1 : openat(at, rest, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, OWNER_ONLY);
     rad__os_folder_leave(f, at);
     return rad__os_above_streams(fd);
 }
@@ -58,9 +57,7 @@ static bool is_owners_alone(int fd, const rad_os_folder *f)
 {
     struct stat file, folder;
     if (fstat(fd, &file) != 0 || fstat(f->fd, &folder) != 0) return false;
-    if (geteuid() == 0 && file.st_uid != folder.st_uid &&
-        fchown(fd, folder.st_uid, folder.st_gid) != 0)
-        errno = 0;
+    if (geteuid() == 0 && file.st_uid != folder.st_uid && fchown(fd, folder.st_uid, folder.st_gid) != 0) errno = 0;
     return (file.st_mode & 07777) == OWNER_ONLY || fchmod(fd, OWNER_ONLY) == 0;
 }
 
@@ -68,8 +65,7 @@ int rad__os_create(int *fd, const rad_os_folder *f, const char *name, rad_error 
 {
     rad_error none = {0};
     *fd = -1;
-    if (rad__os_remove_in(f, name, &none) != 0)
-        return rad__error(error, none.code, "%s", none.text);
+    if (rad__os_remove_in(f, name, &none) != 0) return rad__error(error, none.code, "%s", none.text);
     if (!rad__os_fails(ENOSPC)) *fd = open_in(f, name, O_RDWR | O_CREAT | O_EXCL | O_APPEND);
     if (*fd >= 0 && is_owners_alone(*fd, f)) return 0;
     int code = rad__os_folder_error(error, f, name, "create");
@@ -79,8 +75,7 @@ int rad__os_create(int *fd, const rad_os_folder *f, const char *name, rad_error 
 }
 
 /* Negative: there is none (*code 0), or none that can be used. */
-static int open_regular(const rad_os_folder *f, const char *name, int flags, int *code,
-                        rad_error *error)
+static int open_regular(const rad_os_folder *f, const char *name, int flags, int *code, rad_error *error)
 {
     struct stat s;
     int fd = rad__os_fails(EACCES) ? -1 : open_in(f, name, flags);
@@ -108,10 +103,8 @@ int rad__os_open_end(int *fd, const rad_os_folder *f, const char *name, rad_erro
 static int rename_in(const rad_os_folder *f, const char *from, const char *to, bool links)
 {
     const char *a, *b;
-    int at = rad__os_folder_enter(f, from, &a), there = rad__os_folder_enter(f, to, &b),
-        answer = -1;
-    if (at >= 0 && there >= 0)
-        answer = links ? linkat(at, a, there, b, 0) : renameat(at, a, there, b);
+    int at = rad__os_folder_enter(f, from, &a), there = rad__os_folder_enter(f, to, &b), answer = -1;
+    if (at >= 0 && there >= 0) answer = links ? linkat(at, a, there, b, 0) : renameat(at, a, there, b);
     rad__os_folder_leave(f, at);
     rad__os_folder_leave(f, there);
     return answer;
@@ -139,15 +132,13 @@ int rad__os_is_in(const rad_os_folder *f, const char *name, rad_error *error)
     return errno == ENOENT ? 0 : rad__os_folder_error(error, f, name, "look at");
 }
 
-int rad__os_is_file(int fd, const rad_os_folder *f, const char *name, uint64_t *size,
-                    rad_error *error)
+int rad__os_is_file(int fd, const rad_os_folder *f, const char *name, uint64_t *size, rad_error *error)
 {
     struct stat held, named;
-    if (rad__os_fails(EIO) || fstat(fd, &held) != 0)
-        return rad__os_folder_error(error, f, name, "look at");
+    if (rad__os_fails(EIO) || fstat(fd, &held) != 0) return rad__os_folder_error(error, f, name, "look at");
     *size = (uint64_t)held.st_size;
-    return stat_in(f, name, &named) == 0 && held.st_dev == named.st_dev &&
-                   held.st_ino == named.st_ino && rad__os_folder_is_there(f)
+    return stat_in(f, name, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino &&
+                   rad__os_folder_is_there(f)
                ? 1
                : 0;
 }
@@ -169,8 +160,7 @@ int rad__os_put(int fd, const char *path, const void *data, size_t size, rad_err
 
 int rad__os_cut(int fd, const char *path, uint64_t size, rad_error *error)
 {
-    if (rad__os_fails(EIO) || ftruncate(fd, (off_t)size) != 0)
-        return durable_error(error, path, "cut");
+    if (rad__os_fails(EIO) || ftruncate(fd, (off_t)size) != 0) return durable_error(error, path, "cut");
     return 0;
 }
 
@@ -196,8 +186,7 @@ static int read_bytes(int fd, const char *path, char *data, size_t *size, rad_er
     return 0;
 }
 
-int rad__os_read_open(int fd, const char *path, uint64_t limit, char **data, size_t *size,
-                      rad_error *error)
+int rad__os_read_open(int fd, const char *path, uint64_t limit, char **data, size_t *size, rad_error *error)
 {
     struct stat s;
     *data = NULL;
@@ -215,8 +204,8 @@ int rad__os_read_open(int fd, const char *path, uint64_t limit, char **data, siz
     return code == 0 ? 1 : code;
 }
 
-int rad__os_read_in(const rad_os_folder *f, const char *name, uint64_t limit, char **data,
-                    size_t *size, rad_error *error)
+int rad__os_read_in(const rad_os_folder *f, const char *name, uint64_t limit, char **data, size_t *size,
+                    rad_error *error)
 {
     int code;
     rad_error own = {0};

@@ -17,41 +17,35 @@
 
 /* A new file of that name; what was there has lost its name. Nobody's child inherits it. It belongs to whoever the
  * folder belongs to. */
-RAD_INTERNAL int rad__os_create(int *fd, const rad_os_folder *f, const char *name,
-                                rad_error *error);
+RAD_INTERNAL int rad__os_create(int *fd, const rad_os_folder *f, const char *name, rad_error *error);
 
 /* One that is there, to be appended to. RAD_EINPUT: it is not, or is no regular file. */
-RAD_INTERNAL int rad__os_open_end(int *fd, const rad_os_folder *f, const char *name,
-                                  rad_error *error);
+RAD_INTERNAL int rad__os_open_end(int *fd, const rad_os_folder *f, const char *name, rad_error *error);
 
 /* All of it, or an error; what was written before stays. `path` is for messages here and below. */
-RAD_INTERNAL int rad__os_put(int fd, const char *path, const void *data, size_t size,
-                             rad_error *error);
+RAD_INTERNAL int rad__os_put(int fd, const char *path, const void *data, size_t size, rad_error *error);
 RAD_INTERNAL int rad__os_cut(int fd, const char *path, uint64_t size, rad_error *error);
 RAD_INTERNAL int rad__os_sync(int fd, const char *path, rad_error *error);
 
-RAD_INTERNAL int rad__os_rename_in(const rad_os_folder *f, const char *from, const char *to,
-                                   rad_error *error);
+RAD_INTERNAL int rad__os_rename_in(const rad_os_folder *f, const char *from, const char *to, rad_error *error);
 
 /* 1: the file has the second name as well; 0: another one has it. */
-RAD_INTERNAL int rad__os_link_in(const rad_os_folder *f, const char *from, const char *to,
-                                 rad_error *error);
+RAD_INTERNAL int rad__os_link_in(const rad_os_folder *f, const char *from, const char *to, rad_error *error);
 /* One that is not there is no error. */
 RAD_INTERNAL int rad__os_remove_in(const rad_os_folder *f, const char *name, rad_error *error);
 
 /* 1: the whole file, with one zero byte after it, rad__free it; 0: there is none. */
-RAD_INTERNAL int rad__os_read_in(const rad_os_folder *f, const char *name, uint64_t limit,
-                                 char **data, size_t *size, rad_error *error);
+RAD_INTERNAL int rad__os_read_in(const rad_os_folder *f, const char *name, uint64_t limit, char **data, size_t *size,
+                                 rad_error *error);
 /* The same of one that is open, from its beginning. */
-RAD_INTERNAL int rad__os_read_open(int fd, const char *path, uint64_t limit, char **data,
-                                   size_t *size, rad_error *error);
+RAD_INTERNAL int rad__os_read_open(int fd, const char *path, uint64_t limit, char **data, size_t *size,
+                                   rad_error *error);
 
 /* 1: something has that name; 0: nothing has. RAD_EINPUT: a link has. */
 RAD_INTERNAL int rad__os_is_in(const rad_os_folder *f, const char *name, rad_error *error);
 /* 1: the file that is open is the one of that name, in the folder its path leads to, and has so many bytes; 0: it is
  * not, or no longer. */
-RAD_INTERNAL int rad__os_is_file(int fd, const rad_os_folder *f, const char *name, uint64_t *size,
-                                 rad_error *error);
+RAD_INTERNAL int rad__os_is_file(int fd, const rad_os_folder *f, const char *name, uint64_t *size, rad_error *error);
 
 /* ---- Locks ---------------------------------------------------------------------------------------------- */
 

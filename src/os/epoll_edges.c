@@ -18,8 +18,7 @@ int64_t rad__os_edges_open(void)
 
 int64_t rad__os_edges_add(int list, int fd, uint64_t token)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-                                .data.u64 = token};
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.u64 = token};
     bool failed = rad__os_fails(ENOMEM) || epoll_ctl(list, EPOLL_CTL_ADD, fd, &event) != 0;
     return failed ? RAD_OS_ERROR - errno : 0;
 }
@@ -28,8 +27,7 @@ static int wait_for(int list, struct epoll_event *events, int max, uint64_t time
 {
     if (rad__os_fails(EIO)) return -1;
     if (timeout_ns == 0) return epoll_wait(list, events, max, 0);
-    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
-                               .tv_nsec = (long)(timeout_ns % 1000000000)};
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000), .tv_nsec = (long)(timeout_ns % 1000000000)};
     return epoll_pwait2(list, events, max, &timeout, NULL);
 }
 

@@ -25,7 +25,6 @@ RAD_INTERNAL int64_t rad__os_edges_open(void);
 RAD_INTERNAL int64_t rad__os_edges_add(int list, int fd, uint64_t token);
 
 /* Up to `max` (and no more than 256); how many. Waits for at most timeout_ns (0: not at all). A signal ends it. */
-RAD_INTERNAL int64_t rad__os_edges_wait(int list, rad_os_edge *edges, uint32_t max,
-                                        uint64_t timeout_ns);
+RAD_INTERNAL int64_t rad__os_edges_wait(int list, rad_os_edge *edges, uint32_t max, uint64_t timeout_ns);
 
 #endif

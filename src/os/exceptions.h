@@ -73,8 +73,7 @@ RAD_INLINE bool rad__exceptions_any(const rad_exceptions *held)
 RAD_INLINE void rad__exceptions_leave(rad_exceptions **mine, rad_exceptions *held)
 {
     *held = (rad_exceptions){NULL, 0};
-    rad_exceptions_getter getter =
-        atomic_load_explicit(&rad__exceptions_getter, memory_order_relaxed);
+    rad_exceptions_getter getter = atomic_load_explicit(&rad__exceptions_getter, memory_order_relaxed);
     if (RAD_LIKELY(getter == NULL)) return;
     rad_exceptions *now = rad__exceptions_mine(mine, getter);
     if (RAD_LIKELY(!rad__exceptions_any(now))) return;
@@ -85,8 +84,7 @@ RAD_INLINE void rad__exceptions_leave(rad_exceptions **mine, rad_exceptions *hel
 /* After it was resumed, if there is anything to give back. */
 RAD_INLINE void rad__exceptions_resume(rad_exceptions **mine, const rad_exceptions *held)
 {
-    rad_exceptions_getter getter =
-        atomic_load_explicit(&rad__exceptions_getter, memory_order_relaxed);
+    rad_exceptions_getter getter = atomic_load_explicit(&rad__exceptions_getter, memory_order_relaxed);
     *rad__exceptions_mine(mine, getter) = *held;
 }
 

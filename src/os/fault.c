@@ -15,9 +15,7 @@ void rad__os_fail_at(uint64_t n)
 bool rad__os_fails(int number)
 {
     uint64_t at = atomic_load_explicit(&fault_at, memory_order_relaxed);
-    if (RAD_LIKELY(at == 0)) {
-        return false;
-    }
+    if (RAD_LIKELY(at == 0)) return false;
     if (at > 1) {
         atomic_store_explicit(&fault_at, at - 1, memory_order_relaxed);
         return false;

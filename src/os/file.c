@@ -18,9 +18,7 @@ int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *siz
     *data = NULL;
     *size = 0;
     int code = rad__os_reader_open(&r, path, error);
-    if (code != 0) {
-        return code;
-    }
+    if (code != 0) return code;
     uint64_t bytes = rad__os_reader_size(r);
     if (bytes > limit) {
         code = rad__error(error, RAD_EINPUT, "%s: %llu bytes, more than the limit of %llu", path,
@@ -59,11 +57,10 @@ int rad__os_write_file(const char *path, const void *data, size_t size, rad_erro
     int code = rad__os_writer_open(&w, path, error);
     if (code == 0) {
         code = rad__os_writer_put(w, data, size, error);
-        if (code == 0) {
+        if (code == 0)
             code = rad__os_writer_keep(w, error);
-        } else {
+        else
             rad__os_writer_discard(w);
-        }
     }
     rad__os_signals_let_go(&before);
     return code;
@@ -94,13 +91,9 @@ bool rad__os_exists(const char *path)
 int rad__os_make_directory(const char *path, rad_error *error)
 {
     struct stat s;
-    if (!rad__os_fails(ENOSPC) && mkdir(path, 0777) == 0) {
-        return 0;
-    }
+    if (!rad__os_fails(ENOSPC) && mkdir(path, 0777) == 0) return 0;
     int number = errno;
-    if (number == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
-        return 0;
-    }
+    if (number == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return 0;
     return rad__error(error, RAD_EIO, "%s: cannot make the folder: %s", path, strerror(number));
 }
 
@@ -108,9 +101,7 @@ int rad__os_make_directory(const char *path, rad_error *error)
 
 void rad__os_names_free(rad_os_names *names)
 {
-    for (uint32_t i = 0; i < names->count; i++) {
-        rad__free(names->items[i]);
-    }
+    for (uint32_t i = 0; i < names->count; i++) rad__free(names->items[i]);
     rad__free(names->items);
     *names = (rad_os_names){0};
 }
@@ -119,15 +110,9 @@ static void names_sift(char **items, uint32_t count, uint32_t at)
 {
     for (;;) {
         uint32_t child = 2 * at + 1;
-        if (child >= count) {
-            return;
-        }
-        if (child + 1 < count && strcmp(items[child], items[child + 1]) < 0) {
-            child++;
-        }
-        if (strcmp(items[at], items[child]) >= 0) {
-            return;
-        }
+        if (child >= count) return;
+        if (child + 1 < count && strcmp(items[child], items[child + 1]) < 0) child++;
+        if (strcmp(items[at], items[child]) >= 0) return;
         char *swap = items[at];
         items[at] = items[child];
         items[child] = swap;
@@ -138,9 +123,7 @@ static void names_sift(char **items, uint32_t count, uint32_t at)
 /* Heap sort: names in a folder are distinct, so stability is no question. */
 static void names_sort(char **items, uint32_t count)
 {
-    for (uint32_t i = count / 2; i-- > 0;) {
-        names_sift(items, count, i);
-    }
+    for (uint32_t i = count / 2; i-- > 0;) names_sift(items, count, i);
     while (count > 1) {
         char *largest = items[0];
         items[0] = items[--count];
@@ -151,9 +134,7 @@ static void names_sort(char **items, uint32_t count)
 
 static int names_add(rad_os_names *names, const char *name, rad_error *error)
 {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-        return 0;
-    }
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return 0;
     char *copy = rad__copy_text(name);
     if (copy == NULL || !RAD_GROW(&names->items, &names->capacity, names->count + 1)) {
         rad__free(copy);
@@ -170,10 +151,8 @@ static int list_entries(rad_os_names *names, DIR *dir, const char *folder, rad_e
         errno = 0;
         struct dirent *entry = rad__os_fails(EIO) ? NULL : readdir(dir);
         if (entry == NULL) {
-            if (errno != 0) {
-                code = rad__error(error, RAD_EIO, "%s: cannot list the folder: %s", folder,
-                                  strerror(errno));
-            }
+            if (errno != 0)
+                code = rad__error(error, RAD_EIO, "%s: cannot list the folder: %s", folder, strerror(errno));
             break;
         }
         code = names_add(names, entry->d_name, error);

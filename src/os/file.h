@@ -10,11 +10,9 @@
 
 /* The whole file, with one zero byte after it; rad__free it. A file of more than `limit` bytes is
  * refused (RAD_EINPUT) before it is read. A file that does not exist is RAD_EINPUT too. */
-RAD_INTERNAL int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *size,
-                                   rad_error *error);
+RAD_INTERNAL int rad__os_read_file(const char *path, uint64_t limit, char **data, size_t *size, rad_error *error);
 
-RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t size,
-                                    rad_error *error);
+RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t size, rad_error *error);
 
 /* Opens a file that somebody has named, to read it. It may be a link, but what is behind it has to be a regular file:
  * RAD_EINPUT names what it is instead, at once (a pipe would block, a device might never end). */
@@ -40,8 +38,7 @@ typedef struct rad_os_names {
 
 RAD_INTERNAL int rad__os_list(rad_os_names *names, const char *folder, rad_error *error);
 /* The same of a folder that is open, which is closed; `folder` is for messages. */
-RAD_INTERNAL int rad__os_list_open(rad_os_names *names, int fd, const char *folder,
-                                   rad_error *error);
+RAD_INTERNAL int rad__os_list_open(rad_os_names *names, int fd, const char *folder, rad_error *error);
 RAD_INTERNAL void rad__os_names_free(rad_os_names *names);
 
 /* ---- Streams: files too large to hold in memory (stream.c) ------------------------------------------ */
@@ -50,8 +47,7 @@ typedef struct rad_os_writer rad_os_writer;
 
 /* *w is NULL after a failure. Refuses what is not a regular file: a device cannot be renamed over. */
 RAD_INTERNAL int rad__os_writer_open(rad_os_writer **w, const char *path, rad_error *error);
-RAD_INTERNAL int rad__os_writer_put(rad_os_writer *w, const void *data, size_t size,
-                                    rad_error *error);
+RAD_INTERNAL int rad__os_writer_put(rad_os_writer *w, const void *data, size_t size, rad_error *error);
 
 /* Both end the writer. Keep: sync, rename; discard: as if it had never been. */
 RAD_INTERNAL int rad__os_writer_keep(rad_os_writer *w, rad_error *error);

@@ -53,8 +53,7 @@ static bool is_link(const rad_os_folder *f, const char *name)
     return fstatat(f->fd, name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(s.st_mode);
 }
 
-int rad__os_folder_error(rad_error *error, const rad_os_folder *f, const char *name,
-                         const char *what)
+int rad__os_folder_error(rad_error *error, const rad_os_folder *f, const char *name, const char *what)
 {
     char part[PART_ROOM];
     int number = errno;
@@ -64,14 +63,12 @@ int rad__os_folder_error(rad_error *error, const rad_os_folder *f, const char *n
         link = part; /* the folder it is in: the system calls that no folder */
     else if (number == ELOOP)
         link = name;
-    if (number == ENAMETOOLONG)
-        return rad__error(error, RAD_EINPUT, "%.200s…: the path is too long", f->path);
+    if (number == ENAMETOOLONG) return rad__error(error, RAD_EINPUT, "%.200s…: the path is too long", f->path);
     if (link != NULL)
-        return rad__error(error, RAD_EINPUT,
-                          "%s/%s: a symbolic link, which is not followed here: remove it", f->path,
+        return rad__error(error, RAD_EINPUT, "%s/%s: a symbolic link, which is not followed here: remove it", f->path,
                           link);
-    return rad__error(error, RAD_EIO, "%s%s%s: cannot %s: %s", f->path, name[0] != 0 ? "/" : "",
-                      name, what, strerror(number));
+    return rad__error(error, RAD_EIO, "%s%s%s: cannot %s: %s", f->path, name[0] != 0 ? "/" : "", name, what,
+                      strerror(number));
 }
 
 /* ---- Opening -------------------------------------------------------------------------------------------- */
@@ -109,9 +106,7 @@ void rad__os_folder_close(rad_os_folder *f)
 int rad__os_folder_open(rad_os_folder *f, rad_error *error)
 {
     if (f->fd >= 0) return 1;
-    f->fd = rad__os_fails(EACCES)
-                ? -1
-                : rad__os_above_streams(open(f->absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    f->fd = rad__os_fails(EACCES) ? -1 : rad__os_above_streams(open(f->absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (f->fd >= 0) return 1;
     if (errno == ENOENT) return 0;
     if (errno == ENOTDIR) return rad__error(error, RAD_EINPUT, "%s: not a folder", f->path);
@@ -121,8 +116,8 @@ int rad__os_folder_open(rad_os_folder *f, rad_error *error)
 bool rad__os_folder_is_there(const rad_os_folder *f)
 {
     struct stat held, named;
-    return fstat(f->fd, &held) == 0 && stat(f->absolute, &named) == 0 &&
-           held.st_dev == named.st_dev && held.st_ino == named.st_ino;
+    return fstat(f->fd, &held) == 0 && stat(f->absolute, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
 }
 
 /* ---- Making --------------------------------------------------------------------------------------------- */
@@ -148,8 +143,7 @@ static bool set_mode(int at, const char *name)
 static int make_at(int at, const char *name, bool follow)
 {
     struct stat s;
-    if (!rad__os_fails(ENOSPC) && mkdirat(at, name, OWNER_ONLY) == 0)
-        return set_mode(at, name) ? 1 : -1;
+    if (!rad__os_fails(ENOSPC) && mkdirat(at, name, OWNER_ONLY) == 0) return set_mode(at, name) ? 1 : -1;
     if (errno != EEXIST) return -1;
     if (fstatat(at, name, &s, follow ? 0 : AT_SYMLINK_NOFOLLOW) != 0) return -1;
     if (S_ISDIR(s.st_mode)) return 0;
@@ -172,23 +166,20 @@ int rad__os_folder_check(const rad_os_folder *f, const char *name, rad_error *er
 {
     struct stat s;
     const char *slash = name[0] != 0 ? "/" : "";
-    if (rad__os_fails(EACCES) ||
-        fstatat(f->fd, name[0] != 0 ? name : ".", &s, AT_SYMLINK_NOFOLLOW) != 0)
+    if (rad__os_fails(EACCES) || fstatat(f->fd, name[0] != 0 ? name : ".", &s, AT_SYMLINK_NOFOLLOW) != 0)
         return rad__os_folder_error(error, f, name, "look at");
     errno = S_ISLNK(s.st_mode) ? ELOOP : ENOTDIR;
     if (!S_ISDIR(s.st_mode)) return rad__os_folder_error(error, f, name, "use as a folder");
     if (s.st_uid != geteuid() && s.st_uid != 0)
-        return rad__error(
-            error, RAD_EINPUT,
-            "%s%s%s: belongs to user %lu, who could change what is run: run it as that "
-            "user, or take another folder",
-            f->path, slash, name, (unsigned long)s.st_uid);
+        return rad__error(error, RAD_EINPUT,
+                          "%s%s%s: belongs to user %lu, who could change what is run: run it as that "
+                          "user, or take another folder",
+                          f->path, slash, name, (unsigned long)s.st_uid);
     if ((s.st_mode & OTHERS_WRITE) != 0)
-        return rad__error(
-            error, RAD_EINPUT,
-            "%s%s%s: others may write to it (mode %03o), and could change what is run: "
-            "chmod go-w it, or take another folder",
-            f->path, slash, name, (unsigned)s.st_mode & 0777);
+        return rad__error(error, RAD_EINPUT,
+                          "%s%s%s: others may write to it (mode %03o), and could change what is run: "
+                          "chmod go-w it, or take another folder",
+                          f->path, slash, name, (unsigned)s.st_mode & 0777);
     return 0;
 }
 
@@ -197,10 +188,8 @@ int rad__os_folder_check(const rad_os_folder *f, const char *name, rad_error *er
 static int open_part(const rad_os_folder *f, const char *name)
 {
     if (rad__os_fails(EIO)) return -1;
-    int fd =
-        openat(f->fd, name[0] != 0 ? name : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0 && errno == ENOTDIR && is_link(f, name))
-        errno = ELOOP; /* the system says the other */
+    int fd = openat(f->fd, name[0] != 0 ? name : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 && errno == ENOTDIR && is_link(f, name)) errno = ELOOP; /* the system says the other */
     return fd;
 }
 
@@ -214,13 +203,11 @@ int rad__os_sync_folder(const rad_os_folder *f, const char *name, rad_error *err
     return code;
 }
 
-int rad__os_folder_list(const rad_os_folder *f, const char *name, rad_os_names *names,
-                        rad_error *error)
+int rad__os_folder_list(const rad_os_folder *f, const char *name, rad_os_names *names, rad_error *error)
 {
     *names = (rad_os_names){0};
     int fd = open_part(f, name);
     if (fd >= 0) return rad__os_list_open(names, fd, f->path, error);
-    if (errno == ENOENT)
-        return rad__error(error, RAD_EINPUT, "%s/%s: no such folder", f->path, name);
+    if (errno == ENOENT) return rad__error(error, RAD_EINPUT, "%s/%s: no such folder", f->path, name);
     return rad__os_folder_error(error, f, name, "list the folder");
 }

@@ -30,15 +30,13 @@ RAD_INTERNAL bool rad__os_folder_is_there(const rad_os_folder *f);
 
 /* The names in it, which are durable then; of one that is not named, of the one above ("..") as well. */
 RAD_INTERNAL int rad__os_sync_folder(const rad_os_folder *f, const char *name, rad_error *error);
-RAD_INTERNAL int rad__os_folder_list(const rad_os_folder *f, const char *name, rad_os_names *names,
-                                     rad_error *error);
+RAD_INTERNAL int rad__os_folder_list(const rad_os_folder *f, const char *name, rad_os_names *names, rad_error *error);
 
 /* For durable.c: the folder that `name` is in, as a descriptor, and the rest of the name. Negative: see errno. */
 RAD_INTERNAL int rad__os_folder_enter(const rad_os_folder *f, const char *name, const char **rest);
 RAD_INTERNAL void rad__os_folder_leave(const rad_os_folder *f, int fd);
 /* "PATH/NAME: cannot WHAT: …" from errno; a symbolic link is RAD_EINPUT, and named as such. */
-RAD_INTERNAL int rad__os_folder_error(rad_error *error, const rad_os_folder *f, const char *name,
-                                      const char *what);
+RAD_INTERNAL int rad__os_folder_error(rad_error *error, const rad_os_folder *f, const char *name, const char *what);
 /* Whoever has no standard output or error would get their numbers, and what is printed would stand in the file. */
 RAD_INTERNAL int rad__os_above_streams(int fd);
 

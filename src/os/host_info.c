@@ -31,12 +31,10 @@ void rad__os_host_info(rad_os_host_info *m)
     *m = (rad_os_host_info){.cores = 0};
     if (uname(&u) == 0) {
         snprintf(m->host, sizeof m->host, "%s", u.nodename);
-        snprintf(m->system, sizeof m->system, "%.60s %.120s %.60s", u.sysname, u.release,
-                 u.machine);
+        snprintf(m->system, sizeof m->system, "%.60s %.120s %.60s", u.sysname, u.release, u.machine);
     }
     find_cpu(m->cpu, sizeof m->cpu);
-    long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES),
-         size = sysconf(_SC_PAGESIZE);
+    long cores = sysconf(_SC_NPROCESSORS_ONLN), pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     if (cores > 0) m->cores = (uint32_t)cores;
     if (pages > 0 && size > 0) m->memory_bytes = (uint64_t)pages * (uint64_t)size;
 }

@@ -31,8 +31,8 @@ static int64_t failed(int number)
     return RAD_OS_ERROR - number;
 }
 
-#define UNINTERRUPTED(result, call)                                                                \
-    do (result) = rad__os_fails(EIO) ? -1 : (call);                                                \
+#define UNINTERRUPTED(result, call)                                                                                    \
+    do (result) = rad__os_fails(EIO) ? -1 : (call);                                                                    \
     while ((result) < 0 && errno == EINTR)
 
 /* ---- Reading and writing --------------------------------------------------------------------------------------- */
@@ -98,8 +98,7 @@ static int open_again(int fd, const struct stat *about, bool writes)
 static int64_t by_socket(int fd, piece p)
 {
     ssize_t done;
-    UNINTERRUPTED(done, p.writes ? send(fd, p.bytes, p.size, MSG_DONTWAIT)
-                                 : recv(fd, p.bytes, p.size, MSG_DONTWAIT));
+    UNINTERRUPTED(done, p.writes ? send(fd, p.bytes, p.size, MSG_DONTWAIT) : recv(fd, p.bytes, p.size, MSG_DONTWAIT));
     return done >= 0 ? done : failed(errno);
 }
 
@@ -109,8 +108,7 @@ static int64_t by_kind(int fd, piece p, bool would_block)
     struct stat about;
     if (fstat(fd, &about) != 0) return failed(errno);
     /* Here RWF_NOWAIT means that something is not in memory. */
-    if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode))
-        return plain(fd, p);
+    if (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode) || S_ISBLK(about.st_mode)) return plain(fd, p);
     if (would_block) return RAD_OS_AGAIN;
     if (S_ISSOCK(about.st_mode)) {
         set_no_socket(fd, false);
@@ -149,12 +147,9 @@ static int64_t without_waiting(int fd, piece p)
         set_no_socket(fd, true);
     }
     if (p.writes) tell_sanitizer(fd, true);
-    UNINTERRUPTED(done, p.writes ? pwritev2(fd, &v, 1, -1, RWF_NOWAIT)
-                                 : preadv2(fd, &v, 1, -1, RWF_NOWAIT));
+    UNINTERRUPTED(done, p.writes ? pwritev2(fd, &v, 1, -1, RWF_NOWAIT) : preadv2(fd, &v, 1, -1, RWF_NOWAIT));
     answer = done;
-    if (done < 0)
-        answer =
-            errno == EAGAIN || is_refused(errno) ? by_kind(fd, p, errno == EAGAIN) : failed(errno);
+    if (done < 0) answer = errno == EAGAIN || is_refused(errno) ? by_kind(fd, p, errno == EAGAIN) : failed(errno);
     if (!p.writes && answer >= 0) tell_sanitizer(fd, false);
     return answer;
 }
@@ -201,8 +196,7 @@ int64_t rad__os_io_connect(int fd, const struct sockaddr *address, uint32_t leng
     if (result == 0) return 0;
     /* Interrupted, it goes on by itself. EAGAIN is another thing here: no port, or a queue (of a local socket) that
      * is full. */
-    bool local =
-        address->sa_family == AF_UNIX; /* it waits for the queue, and ends when it is interrupted */
+    bool local = address->sa_family == AF_UNIX; /* it waits for the queue, and ends when it is interrupted */
     if (errno == EINPROGRESS || (errno == EINTR && !local)) return RAD_OS_AGAIN;
     if ((errno == EAGAIN || errno == EINTR) && local) return RAD_OS_FULL;
     return RAD_OS_ERROR - errno;
@@ -223,8 +217,7 @@ int64_t rad__os_io_connected(int fd)
 {
     int number = 0;
     socklen_t size = sizeof number;
-    if (rad__os_fails(EIO) || getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size) != 0)
-        number = errno;
+    if (rad__os_fails(EIO) || getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size) != 0) number = errno;
     return number == 0 ? 0 : RAD_OS_ERROR - number;
 }
 

@@ -54,8 +54,7 @@ RAD_INTERNAL int64_t rad__os_io_connected(int fd);
 
 /* The same on a socket that blocks: it blocks for some milliseconds at most. SO_SNDTIMEO is set for the call, and set
  * back. */
-RAD_INTERNAL int64_t rad__os_io_connect_briefly(int fd, const struct sockaddr *address,
-                                                uint32_t length);
+RAD_INTERNAL int64_t rad__os_io_connect_briefly(int fd, const struct sockaddr *address, uint32_t length);
 
 RAD_INTERNAL int64_t rad__os_io_set_nonblocking(int fd);
 

@@ -10,8 +10,7 @@ void rad__lock_contended(rad_lock *l)
 {
     for (uint32_t round = 0;; round++) {
         for (uint32_t i = 0, pauses = 2; i < ROUNDS; i++) {
-            if (atomic_load_explicit(&l->taken, memory_order_relaxed) == 0 && rad__lock_try(l))
-                return;
+            if (atomic_load_explicit(&l->taken, memory_order_relaxed) == 0 && rad__lock_try(l)) return;
             for (uint32_t k = 0; k < pauses; k++) rad__os_pause();
             if (pauses < PAUSES_MOST) pauses *= 2;
         }

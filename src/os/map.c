@@ -34,8 +34,7 @@ typedef struct mapping {
 } mapping;
 
 static mapping mappings[MAPPINGS_MOST];
-static pthread_mutex_t lock =
-    PTHREAD_MUTEX_INITIALIZER; /* over what changes the table, and the handler */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* over what changes the table, and the handler */
 static uint32_t mapped;
 static struct sigaction before;
 
@@ -55,8 +54,8 @@ static mapping *mapping_at(uintptr_t address)
 static bool patch(mapping *m, uintptr_t address)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = address - address % page;
-    uintptr_t end = atomic_load_explicit(&m->low, memory_order_relaxed) +
-                    atomic_load_explicit(&m->size, memory_order_relaxed);
+    uintptr_t end =
+        atomic_load_explicit(&m->low, memory_order_relaxed) + atomic_load_explicit(&m->size, memory_order_relaxed);
     atomic_store_explicit(&m->cut, true, memory_order_relaxed);
     void *at = (void *)from; /* tidy: address ok: of the fault */
     return mmap(at, end - from, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at;
@@ -71,13 +70,12 @@ static void on_bus(int number, siginfo_t *info, void *context)
         errno = error;
         return;
     }
-    if (before.sa_flags & SA_SIGINFO) {
+    if (before.sa_flags & SA_SIGINFO)
         before.sa_sigaction(number, info, context);
-    } else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) {
+    else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
         before.sa_handler(number);
-    } else {
+    else
         signal(SIGBUS, SIG_DFL); /* it comes again, and kills as it would have */
-    }
     errno = error;
 }
 
@@ -116,8 +114,7 @@ static void mapping_drop(const void *data)
     if (m != NULL && --mapped == 0) {
         struct sigaction now;
         sigaction(SIGBUS, NULL, &now);
-        if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus)
-            sigaction(SIGBUS, &before, NULL);
+        if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus) sigaction(SIGBUS, &before, NULL);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -127,12 +124,10 @@ static void mapping_drop(const void *data)
 static int map_file(int fd, size_t size, const char *path, const void **data, rad_error *error)
 {
     void *at = rad__os_fails(ENOMEM) ? MAP_FAILED : mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (at == MAP_FAILED)
-        return rad__error(error, RAD_EIO, "%s: cannot map: %s", path, strerror(errno));
+    if (at == MAP_FAILED) return rad__error(error, RAD_EIO, "%s: cannot map: %s", path, strerror(errno));
     if (!mapping_add(at, size, fd)) {
         munmap(at, size);
-        return rad__error(error, RAD_ELIMIT, "%s: cannot map: %d files are mapped already", path,
-                          MAPPINGS_MOST);
+        return rad__error(error, RAD_ELIMIT, "%s: cannot map: %d files are mapped already", path, MAPPINGS_MOST);
     }
     *data = at;
     return 0;

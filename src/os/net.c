@@ -13,8 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct sockaddr_in6) <= 32 && sizeof(struct sockaddr_in) <= 32,
-               "an address has room");
+_Static_assert(sizeof(struct sockaddr_in6) <= 32 && sizeof(struct sockaddr_in) <= 32, "an address has room");
 
 static int64_t answer(int64_t result)
 {
@@ -22,8 +21,7 @@ static int64_t answer(int64_t result)
     return errno == EAGAIN || errno == EWOULDBLOCK ? RAD_OS_AGAIN : RAD_OS_ERROR - errno;
 }
 
-int rad__os_net_resolve(const char *host, const char *port, rad_os_address *addresses, uint32_t max,
-                        rad_error *error)
+int rad__os_net_resolve(const char *host, const char *port, rad_os_address *addresses, uint32_t max, rad_error *error)
 {
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *list = NULL;
     int failed = rad__os_fails(EIO) ? EAI_SYSTEM : getaddrinfo(host, port, &wanted, &list);

@@ -12,8 +12,8 @@ typedef struct rad_os_address {
 
 /* Looks a name up, and asks the network for it if need be. How many addresses there are (at most `max`), the preferred
  * one first; RAD_EIO when there is none. */
-RAD_INTERNAL int rad__os_net_resolve(const char *host, const char *port, rad_os_address *addresses,
-                                     uint32_t max, rad_error *error);
+RAD_INTERNAL int rad__os_net_resolve(const char *host, const char *port, rad_os_address *addresses, uint32_t max,
+                                     rad_error *error);
 
 /* A socket that is not inherited, and sends at once what it is given. `blocks`: for io_uring, which wants it so. */
 RAD_INTERNAL int64_t rad__os_net_socket(const rad_os_address *address, bool blocks);

@@ -21,8 +21,7 @@ static int look_at(struct dl_phdr_info *info, size_t info_size, void *context)
     (void)info_size;
     for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type != PT_LOAD || s->address - (info->dlpi_addr + p->p_vaddr) >= p->p_memsz)
-            continue;
+        if (p->p_type != PT_LOAD || s->address - (info->dlpi_addr + p->p_vaddr) >= p->p_memsz) continue;
         if (info->dlpi_name && *info->dlpi_name) /* the program itself has no name */
             snprintf(s->path, s->size, "%s", info->dlpi_name);
         return 1;
@@ -63,6 +62,5 @@ int rad__os_object_load(const char *path, const char *name, void **symbol, rad_e
     *symbol = object ? dlsym(object, name) : NULL;
     if (*symbol != NULL) return 0;
     const char *why = dlerror();
-    return rad__error(error, RAD_EINPUT, "'%.300s': cannot be loaded: %.180s", path,
-                      why ? why : "unknown reason");
+    return rad__error(error, RAD_EINPUT, "'%.300s': cannot be loaded: %.180s", path, why ? why : "unknown reason");
 }

@@ -17,7 +17,6 @@ RAD_INTERNAL int rad__os_object_close(rad_elf *e, const char *path, rad_error *e
 
 /* Loads a shared object, which then stays loaded, and finds a name that it exports. `path` has a slash in it. The
  * object's constructors run: look into the file before (rad__os_object_open). */
-RAD_INTERNAL int rad__os_object_load(const char *path, const char *name, void **symbol,
-                                     rad_error *error);
+RAD_INTERNAL int rad__os_object_load(const char *path, const char *name, void **symbol, rad_error *error);
 
 #endif

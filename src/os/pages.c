@@ -55,8 +55,7 @@ void rad__os_pages_unmap(void *p, size_t size)
 int rad__os_pages_guard(void *p, size_t size, rad_error *error)
 {
     if (!rad__os_fails(ENOMEM) && mprotect(p, size, PROT_NONE) == 0) return 0;
-    if (errno != ENOMEM)
-        return rad__error(error, RAD_ENOMEM, "cannot guard pages: %s", strerror(errno));
+    if (errno != ENOMEM) return rad__error(error, RAD_ENOMEM, "cannot guard pages: %s", strerror(errno));
     return rad__error(error, RAD_ELIMIT,
                       "cannot guard pages: a process has at most %u mappings here, and each guard "
                       "takes two; raise vm.max_map_count",
@@ -84,11 +83,11 @@ int rad__os_pages_map_stacks(void **p, size_t size, rad_error *error)
     *p = NULL;
     void *mapped = MAP_FAILED;
     if (!rad__os_fails(ENOMEM))
-        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+        mapped =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapped == MAP_FAILED)
-        return rad__error(error, RAD_ENOMEM, "cannot reserve %zu MiB of addresses for stacks: %s",
-                          size >> 20, strerror(errno));
+        return rad__error(error, RAD_ENOMEM, "cannot reserve %zu MiB of addresses for stacks: %s", size >> 20,
+                          strerror(errno));
     madvise(mapped, size, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses, rightly */
     *p = mapped;
     return 0;

@@ -76,9 +76,8 @@ static bool can_peek(void)
 /* In the order of the tables. */
 static void registers(rad_cfi_frame *f, const ucontext_t *c)
 {
-    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                REG_R12, REG_R13, REG_R14, REG_R15};
+    static const int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
     for (uint32_t i = 0; i < sizeof order / sizeof *order; i++)
         rad__cfi_set(f, i, (uintptr_t)c->uc_mcontext.gregs[order[i]]);
     f->pc = (uintptr_t)c->uc_mcontext.gregs[REG_RIP];
@@ -127,11 +126,9 @@ static void handle(int number, siginfo_t *info, void *context)
     (void)number;
     (void)info;
     /* Pairs with A1. */
-    if (atomic_load_explicit(&r->state, memory_order_acquire) == ASKED &&
-        r->thread == (int)syscall(SYS_gettid) &&
+    if (atomic_load_explicit(&r->state, memory_order_acquire) == ASKED && r->thread == (int)syscall(SYS_gettid) &&
         /* B1, pairs with A1 and A4. */
-        atomic_compare_exchange_strong_explicit(&r->state, &asked, BUSY, memory_order_acq_rel,
-                                                memory_order_relaxed)) {
+        atomic_compare_exchange_strong_explicit(&r->state, &asked, BUSY, memory_order_acq_rel, memory_order_relaxed)) {
         walk(r, context);
         /* B3, pairs with A3. */
         atomic_store_explicit(&r->state, DONE, memory_order_release);
@@ -144,8 +141,7 @@ static void handle(int number, siginfo_t *info, void *context)
 static bool is_ours(int number)
 {
     struct sigaction now;
-    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-           now.sa_sigaction == handle;
+    return sigaction(number, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == handle;
 }
 
 static int object_add(struct dl_phdr_info *info, size_t size, void *context)
@@ -207,8 +203,7 @@ static enum rad_os_peek peek(request *r, rad_backtrace *b)
     return r->known ? RAD_PEEK_TOLD : RAD_PEEK_ELSEWHERE;
 }
 
-enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where, void *context,
-                              rad_backtrace *b)
+enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where, void *context, rad_backtrace *b)
 {
     request *r = &the_request;
     pthread_mutex_lock(&peek_lock);
@@ -224,8 +219,7 @@ enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where, v
 
 bool rad__os_peek_can_be(int signal)
 {
-    static const int never[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS,  SIGFPE,
-                                SIGILL,  SIGTRAP, SIGSYS,  SIGABRT, SIGPROF};
+    static const int never[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++)
         if (signal == never[i]) return false;
     return signal > 0 && signal <= SIGRTMAX && (signal < 32 || signal >= SIGRTMIN);
@@ -250,8 +244,7 @@ static bool install(int number)
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
     if (rad__os_fails(EINVAL) || sigaction(number, NULL, &peek_before) != 0) return false;
-    if ((peek_before.sa_flags & SA_SIGINFO) ||
-        (peek_before.sa_handler != SIG_DFL && peek_before.sa_handler != SIG_IGN))
+    if ((peek_before.sa_flags & SA_SIGINFO) || (peek_before.sa_handler != SIG_DFL && peek_before.sa_handler != SIG_IGN))
         return false;
     return sigaction(number, &action, NULL) == 0;
 }
@@ -270,8 +263,7 @@ void rad__os_peek_close(void)
 {
     if (!can_peek()) return;
     pthread_mutex_lock(&peek_lock);
-    if (--peek_users == 0 && peek_signal != 0 && is_ours(peek_signal))
-        sigaction(peek_signal, &peek_before, NULL);
+    if (--peek_users == 0 && peek_signal != 0 && is_ours(peek_signal)) sigaction(peek_signal, &peek_before, NULL);
     pthread_mutex_unlock(&peek_lock);
 }
 

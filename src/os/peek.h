@@ -30,15 +30,14 @@
 
 enum rad_os_peek {
     RAD_PEEK_TOLD = 0,
-    RAD_PEEK_OFF,   /* not opened */
-    RAD_PEEK_TAKEN, /* the program has a handler for the signal */
+    RAD_PEEK_OFF,       /* not opened */
+    RAD_PEEK_TAKEN,     /* the program has a handler for the signal */
     RAD_PEEK_NO_ANSWER, /* the thread blocks the signal, sleeps where none comes, or did not get a CPU in time */
-    RAD_PEEK_ELSEWHERE /* `where` did not know the stack */
+    RAD_PEEK_ELSEWHERE  /* `where` did not know the stack */
 };
 
 /* In the handler: the bounds of the stack with this stack pointer; false: it is not the one that is meant. */
-typedef bool (*rad_os_peek_where)(void *context, uintptr_t pointer, uintptr_t *low,
-                                  uintptr_t *high);
+typedef bool (*rad_os_peek_where)(void *context, uintptr_t pointer, uintptr_t *low, uintptr_t *high);
 
 /* SIGURG: nobody sends it but for urgent data of sockets, which hardly any program uses, and its default is to be
  * ignored, so that one which comes too late does no harm. */
@@ -56,8 +55,8 @@ RAD_INTERNAL void rad__os_peek_allow(void);
 RAD_INTERNAL bool rad__os_peek_can_be(int signal);
 
 /* Asks a thread, and waits for some tenths of a second at most. */
-RAD_INTERNAL enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where,
-                                           void *context, rad_backtrace *b);
+RAD_INTERNAL enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where, void *context,
+                                           rad_backtrace *b);
 
 /* The number of the signal, for messages. */
 RAD_INTERNAL int rad__os_peek_signal(void);

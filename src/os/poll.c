@@ -32,11 +32,8 @@ int rad__os_poll_open(rad_os_poll *p, rad_error *error)
 {
     p->bell = -1;
     p->epoll = rad__os_fails(EMFILE) ? -1 : epoll_create1(EPOLL_CLOEXEC);
-    if (p->epoll >= 0)
-        p->bell = rad__os_fails(EMFILE) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (p->bell >= 0 && !rad__os_fails(ENOMEM) &&
-        control(p, EPOLL_CTL_ADD, p->bell, EPOLLIN, BELL) == 0)
-        return 0;
+    if (p->epoll >= 0) p->bell = rad__os_fails(EMFILE) ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (p->bell >= 0 && !rad__os_fails(ENOMEM) && control(p, EPOLL_CTL_ADD, p->bell, EPOLLIN, BELL) == 0) return 0;
     int code = poll_error(error, RAD_EIO, "watch file descriptors");
     rad__os_poll_close(p);
     return code;
@@ -64,8 +61,7 @@ int rad__os_poll_watch(rad_os_poll *p, int fd, uint32_t wanted, uint64_t token, 
     int number = errno;
     for (int tries = 0; !failing && tries < 3; tries++) {
         if (control(p, EPOLL_CTL_MOD, fd, events, token) == 0) return RAD_OS_WATCHED;
-        if (errno == ENOENT && control(p, EPOLL_CTL_ADD, fd, events, token) == 0)
-            return RAD_OS_WATCHED;
+        if (errno == ENOENT && control(p, EPOLL_CTL_ADD, fd, events, token) == 0) return RAD_OS_WATCHED;
         number = errno;
         if (number != EEXIST && number != ENOENT) break;
     }
@@ -103,8 +99,7 @@ static int wait_ns(int epoll, struct epoll_event *found, int max, uint64_t timeo
 #if defined(SYS_epoll_pwait2) && UINTPTR_MAX > UINT32_MAX
     struct timespec limit = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
     long got = syscall(SYS_epoll_pwait2, epoll, found, max, &limit, NULL, 0);
-    if (got >= 0 || (errno != ENOSYS && errno != EPERM))
-        return (int)got; /* EPERM: a filter that is older */
+    if (got >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)got; /* EPERM: a filter that is older */
 #endif
     return wait_ms(epoll, found, max, timeout_ns);
 }
@@ -127,23 +122,19 @@ static void hear(rad_os_poll *p)
     RAD_ASSERT(got == (ssize_t)sizeof rings || errno == EAGAIN || errno == EINTR);
 }
 
-int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64_t timeout_ns,
-                      rad_error *error)
+int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64_t timeout_ns, rad_error *error)
 {
     struct epoll_event found[BATCH];
     int count = 0;
     RAD_ASSERT(max > 0);
-    int got = rad__os_fails(ENOMEM)
-                  ? -1
-                  : wait_ns(p->epoll, found, max > BATCH ? BATCH : (int)max, timeout_ns);
+    int got = rad__os_fails(ENOMEM) ? -1 : wait_ns(p->epoll, found, max > BATCH ? BATCH : (int)max, timeout_ns);
     if (got < 0 && errno == EINTR) return 0;
     if (got < 0) return poll_error(error, RAD_EIO, "wait for file descriptors");
-    for (int i = 0; i < got; i++) {
+    for (int i = 0; i < got; i++)
         if (found[i].data.u64 != BELL)
             events[count++] = (rad_os_event){found[i].data.u64, readiness(found[i].events)};
         else if (timeout_ns != 0)
             hear(p);
-    }
     return count;
 }
 

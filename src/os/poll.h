@@ -30,8 +30,7 @@ typedef struct rad_os_poll {
 enum {
     RAD_OS_READABLE = 1, /* a read would not block: bytes, the end, or an error */
     RAD_OS_WRITABLE = 2, /* a write would not block: room, or an error */
-    RAD_OS_HUNG_UP =
-        4 /* beside these, never asked for: the other side is gone, or there is an error */
+    RAD_OS_HUNG_UP = 4   /* beside these, never asked for: the other side is gone, or there is an error */
 };
 
 typedef struct rad_os_event {
@@ -52,16 +51,16 @@ RAD_INTERNAL void rad__os_poll_close(rad_os_poll *p);
 /* Asks, from any thread, also while others wait. RAD_OS_WATCHED; RAD_OS_ALWAYS_READY for what never blocks (regular
  * files, directories): there will be no answer, this is it; RAD_EINPUT: no descriptor, or one that cannot be
  * waited for; RAD_ELIMIT: the user watches too many; RAD_EIO. */
-RAD_INTERNAL RAD_MUST_USE int rad__os_poll_watch(rad_os_poll *p, int fd, uint32_t wanted,
-                                                 uint64_t token, rad_error *error);
+RAD_INTERNAL RAD_MUST_USE int rad__os_poll_watch(rad_os_poll *p, int fd, uint32_t wanted, uint64_t token,
+                                                 rad_error *error);
 
 /* Takes a question back, if there is one: there will be no answer from a wait that begins later. */
 RAD_INTERNAL void rad__os_poll_forget(rad_os_poll *p, int fd);
 
 /* Answers, at most `max` (and no more than 256): how many. Sleeps until there is one, up to `timeout_ns` (0: not at
  * all; UINT64_MAX: for ever), a ring, or a signal; then 0. It may return early, but never for ever. */
-RAD_INTERNAL int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max,
-                                   uint64_t timeout_ns, rad_error *error);
+RAD_INTERNAL int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64_t timeout_ns,
+                                   rad_error *error);
 
 /* Ends a wait that sleeps, or the next that would, from any thread. */
 RAD_INTERNAL void rad__os_poll_ring(rad_os_poll *p);

@@ -26,12 +26,9 @@ static int process_error(rad_error *error, const char *what)
 _Noreturn static void process_child(pid_t parent, void *context, int (*run)(void *context))
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(0); /* the parent died before the line above */
-    }
+    if (getppid() != parent) _exit(0); /* the parent died before the line above */
     /* Dying is to be seen as what it is: no handler of a test framework or a sanitizer in between. */
-    static const int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE,
-                                  SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    static const int signals[] = {SIGINT, SIGTERM, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
     for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
     if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup holds for children */
     _exit(run(context));
@@ -51,9 +48,7 @@ int rad__os_fork(int *pid, void *context, int (*run)(void *context), rad_error *
     pid_t parent = getpid();
     process_keep_children();
     *pid = rad__os_fails(EAGAIN) ? -1 : fork();
-    if (*pid == 0) {
-        process_child(parent, context, run);
-    }
+    if (*pid == 0) process_child(parent, context, run);
     return *pid < 0 ? process_error(error, "start a process") : 0;
 }
 
@@ -104,21 +99,14 @@ int rad__os_wait(int pid, bool block, rad_os_exit *out, rad_error *error)
     *out = (rad_os_exit){0, 0};
     for (;;) {
         pid_t got = rad__os_fails(ECHILD) ? -1 : waitpid(pid, &status, block ? 0 : WNOHANG);
-        if (got == 0) {
-            return 0;
-        }
-        if (got == pid) {
-            break;
-        }
-        if (errno != EINTR) {
-            return process_error(error, "wait for a process");
-        }
+        if (got == 0) return 0;
+        if (got == pid) break;
+        if (errno != EINTR) return process_error(error, "wait for a process");
     }
-    if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status))
         out->signal = WTERMSIG(status);
-    } else {
+    else
         out->status = WEXITSTATUS(status);
-    }
     return 1;
 }
 
@@ -128,26 +116,21 @@ const char *rad__os_signal_name(int number)
         int number;
         const char *name;
     } names[] = {
-        {SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-        {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
-        {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
-        {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"},
-        {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+        {SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGHUP, "SIGHUP"},
+        {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"},
+        {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},   {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"},
+        {SIGUSR2, "SIGUSR2"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
     };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (names[i].number == number) {
-            return names[i].name;
-        }
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number) return names[i].name;
     return "unknown signal";
 }
 
 int rad__os_kill(int pid, rad_error *error)
 {
     RAD_ASSERT(pid > 0); /* 0 and negative numbers mean whole groups */
-    if (rad__os_fails(EPERM) || (kill(pid, SIGKILL) != 0 && errno != ESRCH)) {
+    if (rad__os_fails(EPERM) || (kill(pid, SIGKILL) != 0 && errno != ESRCH))
         return process_error(error, "kill a process");
-    }
     return 0;
 }
 
@@ -157,12 +140,9 @@ bool rad__os_is_runnable(int pid)
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     text[size > 0 ? size : 0] = 0;
-    const char *name_end =
-        strrchr(text, ')'); /* "PID (NAME) STATE …", and the name may hold anything */
+    const char *name_end = strrchr(text, ')'); /* "PID (NAME) STATE …", and the name may hold anything */
     return name_end != NULL && strncmp(name_end, ") R", 3) == 0;
 }
 
@@ -217,9 +197,7 @@ void rad__os_sleeps_in(int pid, char *name, size_t size)
     snprintf(path, sizeof path, "/proc/%d/syscall", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
     text[got > 0 ? got : 0] = 0;
     long number = strtol(text, &end, 10);
     snprintf(name, size, "%s", end == text ? "" : call_name(number));
@@ -231,9 +209,7 @@ int rad__os_cpu_ns(int pid, uint64_t *ns, rad_error *error)
     struct timespec t;
     *ns = 0;
     int number = rad__os_fails(ESRCH) ? errno : clock_getcpuclockid(pid, &id);
-    if (number == 0 && clock_gettime(id, &t) != 0) {
-        number = errno;
-    }
+    if (number == 0 && clock_gettime(id, &t) != 0) number = errno;
     if (number != 0) {
         errno = number;
         return process_error(error, "read the CPU time of a process");
@@ -256,21 +232,15 @@ int rad__os_pipe(int fds[2], rad_error *error)
 
 void rad__os_close(int fd)
 {
-    if (fd >= 0) {
-        close(fd);
-    }
+    if (fd >= 0) close(fd);
 }
 
 int64_t rad__os_read(int fd, void *to, size_t size, rad_error *error)
 {
     for (;;) {
         ssize_t got = rad__os_fails(EIO) ? -1 : read(fd, to, size);
-        if (got >= 0) {
-            return got;
-        }
-        if (errno != EINTR) {
-            return process_error(error, "read from a pipe");
-        }
+        if (got >= 0) return got;
+        if (errno != EINTR) return process_error(error, "read from a pipe");
     }
 }
 
@@ -286,9 +256,7 @@ static ssize_t process_write(int fd, const void *data, size_t size)
     pthread_sigmask(SIG_BLOCK, &broken, &before);
     ssize_t put = rad__os_fails(EIO) ? -1 : write(fd, data, size);
     int number = errno;
-    if (put < 0 && number == EPIPE && !was_pending) {
-        sigtimedwait(&broken, NULL, &(struct timespec){0, 0});
-    }
+    if (put < 0 && number == EPIPE && !was_pending) sigtimedwait(&broken, NULL, &(struct timespec){0, 0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = number;
     return put;
@@ -299,12 +267,8 @@ int rad__os_write_all(int fd, const void *data, size_t size, rad_error *error)
     const char *at = data;
     while (size > 0) {
         ssize_t put = process_write(fd, at, size);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            return process_error(error, "write to a pipe");
-        }
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return process_error(error, "write to a pipe");
         at += put;
         size -= (size_t)put;
     }
@@ -320,15 +284,9 @@ int rad__os_poll(const int *fds, uint32_t count, int timeout_ms, bool *ready, ra
         ready[i] = false;
     }
     int got = rad__os_fails(EIO) ? -1 : poll(items, count, timeout_ms);
-    if (got < 0 && errno == EINTR) {
-        return 0;
-    }
-    if (got < 0) {
-        return process_error(error, "wait for a pipe");
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        ready[i] = items[i].revents != 0;
-    }
+    if (got < 0 && errno == EINTR) return 0;
+    if (got < 0) return process_error(error, "wait for a pipe");
+    for (uint32_t i = 0; i < count; i++) ready[i] = items[i].revents != 0;
     return got;
 }
 

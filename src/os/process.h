@@ -13,8 +13,7 @@ RAD_INTERNAL int rad__os_fork(int *pid, void *context, int (*run)(void *context)
 
 /* The same for a `run` that executes a program soon: until then the child uses our memory, which is cheaper than a copy
  * of it, and we wait. It writes to nothing that we read; of what it gives back to the system only files are its own. */
-RAD_INTERNAL int rad__os_fork_to_execute(int *pid, void *context, int (*run)(void *context),
-                                         rad_error *error);
+RAD_INTERNAL int rad__os_fork_to_execute(int *pid, void *context, int (*run)(void *context), rad_error *error);
 
 typedef struct rad_os_exit {
     int status; /* exit status, when signal is 0 */
@@ -57,8 +56,7 @@ RAD_INTERNAL int rad__os_write_all(int fd, const void *data, size_t size, rad_er
  * ready[i] says which; the result is how many, 0 after the time or when a signal came. Negative fds are
  * left out. */
 enum { RAD_OS_POLL_MAX = 256 };
-RAD_INTERNAL int rad__os_poll(const int *fds, uint32_t count, int timeout_ms, bool *ready,
-                              rad_error *error);
+RAD_INTERNAL int rad__os_poll(const int *fds, uint32_t count, int timeout_ms, bool *ready, rad_error *error);
 
 /* The system can turn the system calls of a process into signals (Syscall User Dispatch), and is not to be kept from
  * it: RADDLE_GATE=no. */

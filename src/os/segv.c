@@ -54,11 +54,10 @@ static void segv_catch(int number, siginfo_t *info, void *context)
     int kept = errno;
     rad_os_segv fault = {0, stack_pointer(context)};
     if (info->si_code > 0) fault.address = (uintptr_t)info->si_addr;
-    if (info->si_code > 0 && segv_handler(&fault)) {
+    if (info->si_code > 0 && segv_handler(&fault))
         for (int i = 0; i < SIGNAL_COUNT; i++) sigaction(SIGNALS[i], &segv_before[i], NULL);
-    } else {
+    else
         segv_pass_on(number, info, context);
-    }
     errno = kept;
 }
 
@@ -85,11 +84,9 @@ int rad__os_segv_open(bool (*handler)(const rad_os_segv *fault), rad_error *erro
 void rad__os_segv_close(void)
 {
     struct sigaction now;
-    for (int i = 0; i < SIGNAL_COUNT; i++) {
-        if (sigaction(SIGNALS[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
-            now.sa_sigaction == segv_catch)
+    for (int i = 0; i < SIGNAL_COUNT; i++)
+        if (sigaction(SIGNALS[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == segv_catch)
             sigaction(SIGNALS[i], &segv_before[i], NULL);
-    }
 }
 
 void rad__os_segv_say(const char *text, size_t size)

@@ -15,14 +15,10 @@ int rad__os_shared_map(void **out, size_t size, rad_error *error)
     *out = NULL;
     RAD_ASSERT(size > 0);
     void *at = MAP_FAILED;
-    if (!rad__os_fails(ENOMEM)) {
-        at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-                  -1, 0);
-    }
-    if (at == MAP_FAILED) {
-        return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size,
-                          strerror(errno));
-    }
+    if (!rad__os_fails(ENOMEM))
+        at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size, strerror(errno));
     *out = at;
     return 0;
 }
@@ -30,12 +26,10 @@ int rad__os_shared_map(void **out, size_t size, rad_error *error)
 int rad__os_shared_join(void **out, size_t size, int fd, rad_error *error)
 {
     *out = NULL;
-    void *at = rad__os_fails(ENOMEM)
-                   ? MAP_FAILED
-                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *at = rad__os_fails(ENOMEM) ? MAP_FAILED
+                                     : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED)
-        return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size,
-                          strerror(errno));
+        return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size, strerror(errno));
     *out = at;
     return 0;
 }
@@ -48,8 +42,7 @@ int rad__os_shared_file(void **out, size_t size, int *fd, rad_error *error)
         int number = errno;
         if (*fd >= 0) close(*fd);
         *fd = -1;
-        return rad__error(error, RAD_EIO, "cannot make a file for shared memory: %s",
-                          strerror(number));
+        return rad__error(error, RAD_EIO, "cannot make a file for shared memory: %s", strerror(number));
     }
     int code = rad__os_shared_join(out, size, *fd, error);
     if (code != 0) {
@@ -61,7 +54,5 @@ int rad__os_shared_file(void **out, size_t size, int *fd, rad_error *error)
 
 void rad__os_shared_unmap(void *at, size_t size)
 {
-    if (at != NULL) {
-        munmap(at, size);
-    }
+    if (at != NULL) munmap(at, size);
 }

@@ -22,11 +22,8 @@ static void on_signal(int number)
 static const struct {
     int number;
     void (*handler)(int number);
-} WATCHED[RAD_OS_SIGNALS] = {{SIGINT, on_signal},
-                             {SIGTERM, on_signal},
-                             {SIGHUP, on_signal},
-                             {SIGPIPE, SIG_IGN},
-                             {SIGXFSZ, SIG_IGN}};
+} WATCHED[RAD_OS_SIGNALS] = {
+    {SIGINT, on_signal}, {SIGTERM, on_signal}, {SIGHUP, on_signal}, {SIGPIPE, SIG_IGN}, {SIGXFSZ, SIG_IGN}};
 
 void rad__os_signals_watch(rad_os_signals *before)
 {
@@ -44,8 +41,7 @@ void rad__os_signals_watch(rad_os_signals *before)
 
 void rad__os_signals_restore(const rad_os_signals *before)
 {
-    for (size_t i = 0; i < RAD_OS_SIGNALS; i++)
-        sigaction(WATCHED[i].number, &before->action[i], NULL);
+    for (size_t i = 0; i < RAD_OS_SIGNALS; i++) sigaction(WATCHED[i].number, &before->action[i], NULL);
 }
 
 void rad__os_signals_end_at_once(const char *last_words)

@@ -24,7 +24,7 @@ typedef struct child {
     int output;
     char **environment;
     char *made[ENTRIES_MADE]; /* entries of it that are not ours */
-    char *given; /* the value of the variable, which the child writes; NULL: it has none */
+    char *given;              /* the value of the variable, which the child writes; NULL: it has none */
 } child;
 
 static int child_fails(const char *what)
@@ -49,16 +49,14 @@ static int child_main(void *context)
     const rad_os_start *s = c->start;
     int there[RAD_OS_GIVEN_MAX];
     int nothing = open(s->input ? s->input : "/dev/null", O_RDONLY);
-    if (nothing < 0 || dup2(c->output, STDOUT_FILENO) < 0 || dup2(c->output, STDERR_FILENO) < 0)
-        return STATUS_NOT_RUN;
+    if (nothing < 0 || dup2(c->output, STDOUT_FILENO) < 0 || dup2(c->output, STDERR_FILENO) < 0) return STATUS_NOT_RUN;
     if (dup2(nothing, STDIN_FILENO) < 0) return child_fails("cannot open its input");
     for (uint32_t i = 0; i < RAD_OS_GIVEN_MAX; i++) {
         there[i] = s->given[i] < 0 ? -1 : fcntl(s->given[i], F_DUPFD, GIVEN_FROM);
         if (s->given[i] >= 0 && there[i] < 0) return child_fails("cannot give it a descriptor");
     }
     close_range(STDERR_FILENO + 1, GIVEN_FROM - 1, 0);
-    if (c->given)
-        snprintf(c->given, GIVEN_TEXT, "%d,%d,%d,%s", there[0], there[1], there[2], s->mode);
+    if (c->given) snprintf(c->given, GIVEN_TEXT, "%d,%d,%d,%s", there[0], there[1], there[2], s->mode);
     if (s->same_addresses) fix_addresses();
     execve(s->path, s->argv, c->environment);
     return child_fails("cannot run it");
@@ -103,9 +101,8 @@ static bool environment_make(child *c)
         if ((c->environment[i] = c->made[i]) == NULL) return false;
     if (s->mode) c->given = strchr(c->made[0], '=') + 1;
     for (uint32_t i = 0; i < count; i++) {
-        bool ours =
-            (s->variable && is_of(environ[i], s->variable)) ||
-            (s->preload && (is_of(environ[i], "LD_PRELOAD") || is_of(environ[i], "LD_BIND_NOW")));
+        bool ours = (s->variable && is_of(environ[i], s->variable)) ||
+                    (s->preload && (is_of(environ[i], "LD_PRELOAD") || is_of(environ[i], "LD_BIND_NOW")));
         if (!ours) c->environment[made++] = environ[i];
     }
     return true;
@@ -115,15 +112,12 @@ static bool environment_make(child *c)
 
 int rad__os_start(int *pid, int *output, const rad_os_start *s, rad_error *error)
 {
-    child c = {.start = s,
-               .output = rad__os_fails(EMFILE) ? -1 : memfd_create("raddle output", MFD_CLOEXEC)};
+    child c = {.start = s, .output = rad__os_fails(EMFILE) ? -1 : memfd_create("raddle output", MFD_CLOEXEC)};
     *pid = 0;
     *output = -1;
     if (c.output < 0)
-        return rad__error(error, RAD_EIO, "cannot make a file for the output of '%s': %s", s->path,
-                          strerror(errno));
-    int code = environment_make(&c) ? rad__os_fork_to_execute(pid, &c, child_main, error)
-                                    : rad__error_memory(error);
+        return rad__error(error, RAD_EIO, "cannot make a file for the output of '%s': %s", s->path, strerror(errno));
+    int code = environment_make(&c) ? rad__os_fork_to_execute(pid, &c, child_main, error) : rad__error_memory(error);
     environment_free(&c);
     if (code == 0)
         *output = c.output;

@@ -12,12 +12,11 @@ enum { RAD_OS_GIVEN_MAX = 3 };
 typedef struct rad_os_start {
     const char *path;
     char *const *argv;
-    const char *input;   /* a file; NULL: it is empty */
-    const char *preload; /* a library to be loaded before all others; NULL: none */
-    const char *variable,
-        *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */
+    const char *input;           /* a file; NULL: it is empty */
+    const char *preload;         /* a library to be loaded before all others; NULL: none */
+    const char *variable, *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */
     int given[RAD_OS_GIVEN_MAX]; /* descriptors of ours; -1: none */
-    bool same_addresses; /* in each process that is started so, where the system allows it */
+    bool same_addresses;         /* in each process that is started so, where the system allows it */
 } rad_os_start;
 
 /* *output is a descriptor of the file of its outputs. RAD_EIO: there is no process, or no descriptor; that the program

@@ -40,9 +40,7 @@ static int stream_error(rad_error *error, const char *path, const char *what)
 
 static void writer_free(rad_os_writer *w)
 {
-    if (w->fd >= 0) {
-        close(w->fd);
-    }
+    if (w->fd >= 0) close(w->fd);
     rad__free(w->temporary);
     rad__free(w->path);
     rad__free(w);
@@ -55,21 +53,15 @@ static int writer_resolve(rad_os_writer *w, const char *path, rad_error *error)
     struct stat s;
     char resolved[PATH_MAX];
     if (lstat(path, &s) == 0 && S_ISLNK(s.st_mode)) {
-        if (realpath(path, resolved) == NULL) {
-            return stream_error(error, path, "follow the link");
-        }
+        if (realpath(path, resolved) == NULL) return stream_error(error, path, "follow the link");
         path = resolved;
     }
-    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode)) {
-        return rad__error(error, RAD_EINPUT,
-                          "%s: cannot write: it exists and is not a regular file", path);
-    }
+    if (stat(path, &s) == 0 && !S_ISREG(s.st_mode))
+        return rad__error(error, RAD_EINPUT, "%s: cannot write: it exists and is not a regular file", path);
     size_t room = strlen(path) + 48;
     w->path = rad__copy_text(path);
     w->temporary = rad__alloc(room, 1);
-    if (w->path == NULL || w->temporary == NULL) {
-        return rad__error_memory(error);
-    }
+    if (w->path == NULL || w->temporary == NULL) return rad__error_memory(error);
     static unsigned serial;
     snprintf(w->temporary, room, "%s.%ld-%u.tmp", path, (long)getpid(), serial++);
     return 0;
@@ -79,17 +71,13 @@ int rad__os_writer_open(rad_os_writer **out, const char *path, rad_error *error)
 {
     *out = NULL;
     rad_os_writer *w = rad__alloc(1, sizeof *w);
-    if (w == NULL) {
-        return rad__error_memory(error);
-    }
+    if (w == NULL) return rad__error_memory(error);
     w->fd = -1;
     int code = writer_resolve(w, path, error);
     if (code == 0) {
         int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW;
         w->fd = rad__os_fails(ENOSPC) ? -1 : open(w->temporary, flags, 0666);
-        if (w->fd < 0) {
-            code = stream_error(error, path, "create");
-        }
+        if (w->fd < 0) code = stream_error(error, path, "create");
     }
     if (code != 0) {
         writer_free(w);
@@ -104,12 +92,8 @@ int rad__os_writer_put(rad_os_writer *w, const void *data, size_t size, rad_erro
     const char *at = data;
     while (size > 0) {
         ssize_t put = rad__os_fails(ENOSPC) ? -1 : write(w->fd, at, size);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put < 0) {
-            return stream_error(error, w->path, "write");
-        }
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return stream_error(error, w->path, "write");
         at += put;
         size -= (size_t)put;
     }
@@ -124,11 +108,10 @@ int rad__os_writer_keep(rad_os_writer *w, rad_error *error)
     } else {
         int closed = close(w->fd);
         w->fd = -1;
-        if (rad__os_fails(EIO) || closed != 0) {
+        if (rad__os_fails(EIO) || closed != 0)
             code = stream_error(error, w->path, "close");
-        } else if (rad__os_fails(EIO) || rename(w->temporary, w->path) != 0) {
+        else if (rad__os_fails(EIO) || rename(w->temporary, w->path) != 0)
             code = stream_error(error, w->path, "rename");
-        }
     }
     if (code != 0) {
         rad__os_writer_discard(w);
@@ -171,18 +154,15 @@ int rad__os_open_regular(int *fd, const char *path, uint64_t *size, rad_error *e
     if (*fd < 0) {
         int number = errno;
         const char *kind = rad__os_not_regular(path); /* a socket cannot even be opened */
-        if (kind != NULL)
-            return rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind);
+        if (kind != NULL) return rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind);
         bool usage = number == ENOENT || number == ENOTDIR || number == ELOOP;
-        return rad__error(error, usage ? RAD_EINPUT : RAD_EIO, "%s: cannot open: %s", path,
-                          strerror(number));
+        return rad__error(error, usage ? RAD_EINPUT : RAD_EIO, "%s: cannot open: %s", path, strerror(number));
     }
     int code = 0;
     if (rad__os_fails(EIO) || fstat(*fd, &s) != 0)
         code = stream_error(error, path, "read");
     else if (!S_ISREG(s.st_mode))
-        code =
-            rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind_of(s.st_mode));
+        code = rad__error(error, RAD_EINPUT, "%s: %s, not a regular file", path, kind_of(s.st_mode));
     if (code != 0) {
         close(*fd);
         *fd = -1;
@@ -222,15 +202,9 @@ int64_t rad__os_reader_get(rad_os_reader *r, void *to, size_t size, rad_error *e
     size_t have = 0;
     while (have < size) {
         ssize_t got = rad__os_fails(EIO) ? -1 : read(r->fd, (char *)to + have, size - have);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return stream_error(error, r->path, "read");
-        }
-        if (got == 0) {
-            break;
-        }
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return stream_error(error, r->path, "read");
+        if (got == 0) break;
         have += (size_t)got;
     }
     return (int64_t)have;
@@ -239,9 +213,7 @@ int64_t rad__os_reader_get(rad_os_reader *r, void *to, size_t size, rad_error *e
 void rad__os_reader_close(rad_os_reader *r)
 {
     if (r != NULL) {
-        if (r->fd >= 0) {
-            close(r->fd);
-        }
+        if (r->fd >= 0) close(r->fd);
         rad__free(r->path);
         rad__free(r);
     }

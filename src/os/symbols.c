@@ -31,8 +31,8 @@ static bool get(const rad_symbol_file *f, uint64_t at, void *to, size_t size)
 static bool is_loaded(const rad_symbol_file *f, const ElfW(Ehdr) * h, const struct dl_phdr_info *i)
 {
     size_t size = (size_t)i->dlpi_phnum * sizeof *i->dlpi_phdr;
-    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_phnum == i->dlpi_phnum &&
-           is_inside(f, h->e_phoff, size) && memcmp(f->bytes + h->e_phoff, i->dlpi_phdr, size) == 0;
+    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_phnum == i->dlpi_phnum && is_inside(f, h->e_phoff, size) &&
+           memcmp(f->bytes + h->e_phoff, i->dlpi_phdr, size) == 0;
 }
 
 static bool find_table(rad_symbol_file *f, const struct dl_phdr_info *info)
@@ -111,15 +111,14 @@ const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, u
     if (s->found[place].address == address) return s->found[place].name;
     const rad_symbol_file *f = file_of(s, info);
     uint64_t begin;
-    const char *name =
-        f != NULL && f->size > 0 ? look_up(f, address - info->dlpi_addr, STT_FUNC, &begin) : NULL;
+    const char *name = f != NULL && f->size > 0 ? look_up(f, address - info->dlpi_addr, STT_FUNC, &begin) : NULL;
     s->found[place].address = address;
     s->found[place].name = name;
     return name;
 }
 
-const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address,
-                            bool is_function, uintptr_t *begin)
+const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address, bool is_function,
+                            uintptr_t *begin)
 {
     const rad_symbol_file *f = file_of(s, info);
     uint64_t from = 0;

@@ -30,12 +30,11 @@ typedef struct rad_symbols {
 } rad_symbols;
 
 /* The function with this address, in this object file; NULL: not known. Stays until the end. */
-RAD_INTERNAL const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info,
-                                           uintptr_t address);
+RAD_INTERNAL const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address);
 
 /* The same of what lies in [*begin, *begin + its size): a function or a variable. Nothing is remembered. */
-RAD_INTERNAL const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info,
-                                         uintptr_t address, bool is_function, uintptr_t *begin);
+RAD_INTERNAL const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address,
+                                         bool is_function, uintptr_t *begin);
 
 RAD_INTERNAL void rad__symbols_close(rad_symbols *s);
 

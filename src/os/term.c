@@ -26,8 +26,6 @@ const char *rad__os_env(const char *name)
 bool rad__os_wants_colour(int fd)
 {
     const char *no_colour = rad__os_env("NO_COLOR"), *term = rad__os_env("TERM");
-    if (no_colour != NULL && *no_colour != 0) {
-        return false;
-    }
+    if (no_colour != NULL && *no_colour != 0) return false;
     return rad__os_is_terminal(fd) && (term == NULL || strcmp(term, "dumb") != 0);
 }

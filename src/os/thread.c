@@ -50,8 +50,8 @@ static int start_quietly(rad_os_thread *t, const pthread_attr_t *attributes)
     return number;
 }
 
-int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context,
-                          size_t stack_size, uint32_t cpu, rad_error *error)
+int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context, size_t stack_size, uint32_t cpu,
+                          rad_error *error)
 {
     *t = (rad_os_thread){.body = body, .context = context};
     pthread_attr_t attributes;
@@ -118,8 +118,7 @@ uint32_t rad__os_thread_total(void)
 static bool cpus_allowed(cpu_set_t *set)
 {
     CPU_ZERO(set);
-    return !rad__os_fails(EINVAL) && sched_getaffinity(0, sizeof *set, set) == 0 &&
-           CPU_COUNT(set) > 0;
+    return !rad__os_fails(EINVAL) && sched_getaffinity(0, sizeof *set, set) == 0 && CPU_COUNT(set) > 0;
 }
 
 uint32_t rad__os_cpu_count(void)

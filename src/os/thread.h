@@ -19,8 +19,8 @@ typedef struct rad_os_thread {
 
 /* Runs body(context) on a new thread with a stack of at least `stack_size` bytes, on CPU number `cpu` only (RAD_NONE:
  * on any). *t must stay where it is until the thread is joined. RAD_EIO: there is no thread or no such CPU. */
-RAD_INTERNAL int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context,
-                                       size_t stack_size, uint32_t cpu, rad_error *error);
+RAD_INTERNAL int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context, size_t stack_size,
+                                       uint32_t cpu, rad_error *error);
 
 /* Waits until body has returned. Once for each thread. */
 RAD_INTERNAL void rad__os_thread_join(rad_os_thread *t);

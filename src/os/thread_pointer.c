@@ -145,8 +145,7 @@ static int donor_start(donor *d)
 {
     if (!donors.watching && pthread_atfork(NULL, NULL, donors_forget) != 0) return ENOMEM;
     donors.watching = true;
-    if (donors.count == 0 && (sem_init(&donors.ready, 0, 0) || sem_init(&donors.stop, 0, 0)))
-        return errno;
+    if (donors.count == 0 && (sem_init(&donors.ready, 0, 0) || sem_init(&donors.stop, 0, 0))) return errno;
     pthread_attr_t attributes;
     int code = pthread_attr_init(&attributes);
     if (code != 0) return code;
@@ -169,8 +168,7 @@ void *rad__donor(uint32_t index, rad_error *error)
     while (donors.count <= index) {
         int code = donor_start(&donors.items[donors.count]);
         if (code != 0) {
-            rad__error(error, RAD_ENOMEM, "cannot start a thread to borrow from: %s",
-                       strerror(code));
+            rad__error(error, RAD_ENOMEM, "cannot start a thread to borrow from: %s", strerror(code));
             return NULL;
         }
         donors.count++;
@@ -203,8 +201,8 @@ static int locals_look(struct dl_phdr_info *info, size_t size, void *context)
     if (!inside) return 0;
     const char *block = info->dlpi_tls_data;
     /* A static program keeps the C library's variables in the same block: they are not ours to reset. */
-    bool shared_with_libc = block != NULL && tls != NULL && (const char *)&errno >= block &&
-                            (const char *)&errno < block + tls->p_memsz;
+    bool shared_with_libc =
+        block != NULL && tls != NULL && (const char *)&errno >= block && (const char *)&errno < block + tls->p_memsz;
     if (tls == NULL || block == NULL || shared_with_libc) return 1;
     l->image = (const char *)(info->dlpi_addr + tls->p_vaddr);
     l->image_size = tls->p_filesz;

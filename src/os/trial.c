@@ -21,9 +21,8 @@
 
 void *rad__os_trial_memory(size_t size)
 {
-    void *at = rad__os_fails(ENOMEM)
-                   ? MAP_FAILED
-                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *at = rad__os_fails(ENOMEM) ? MAP_FAILED
+                                     : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
@@ -60,8 +59,7 @@ static bool trial_wait(pid_t pid, uint64_t limit_ns, int *status)
     }
 }
 
-int rad__os_trial(void (*body)(void *context), void *context, uint64_t limit_ns, rad_os_trial *out,
-                  rad_error *error)
+int rad__os_trial(void (*body)(void *context), void *context, uint64_t limit_ns, rad_os_trial *out, rad_error *error)
 {
     int status = 0;
     pid_t parent = getpid(), pid = rad__os_fails(EAGAIN) ? -1 : fork();
@@ -104,8 +102,7 @@ static void try_beside(char **argv)
     const char *slash = info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
     if (slash == NULL) return;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int used = snprintf(path, sizeof path, "%.*s%s", (int)(slash - info.dli_fname),
-                            info.dli_fname, places[i]);
+        int used = snprintf(path, sizeof path, "%.*s%s", (int)(slash - info.dli_fname), info.dli_fname, places[i]);
         if (used < 0 || (size_t)used >= sizeof path || access(path, X_OK) != 0) continue;
         argv[0] = path;
         execv(path, argv);
@@ -121,8 +118,7 @@ void rad__os_trial_raddle(char **argv, rad_error *error)
         snprintf(text, sizeof text, "%s", variable);
         argv[0] = text;
         execvp(text, argv);
-        rad__error(error, RAD_EIO, "cannot start '%.300s' (the variable RADDLE): %s", variable,
-                   strerror(errno));
+        rad__error(error, RAD_EIO, "cannot start '%.300s' (the variable RADDLE): %s", variable, strerror(errno));
         return;
     }
     try_beside(argv);

@@ -15,8 +15,8 @@ RAD_INTERNAL void *rad__os_trial_memory(size_t size);
 
 /* Runs body(context) in a child, which ends with status 0 after it, and waits, at most so long. Children of its own are
  * killed with it. RAD_EIO: no process could be started. */
-RAD_INTERNAL int rad__os_trial(void (*body)(void *context), void *context, uint64_t limit_ns,
-                               rad_os_trial *out, rad_error *error);
+RAD_INTERNAL int rad__os_trial(void (*body)(void *context), void *context, uint64_t limit_ns, rad_os_trial *out,
+                               rad_error *error);
 
 /* In the child: what it prints goes to standard error. */
 RAD_INTERNAL void rad__os_trial_aside(void);

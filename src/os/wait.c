@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static long futex(_Atomic uint32_t *word, int operation, uint32_t value,
-                  const struct timespec *limit)
+static long futex(_Atomic uint32_t *word, int operation, uint32_t value, const struct timespec *limit)
 {
     return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, value, limit, NULL, 0);
 }

@@ -76,8 +76,7 @@ static rad_berth *take(rad_berths *all, rad_berth_rack *rack)
     return b;
 }
 
-void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s,
-                      void (*body)(void *berth))
+void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s, void (*body)(void *berth))
 {
     rad_berth *b = take(all, rack);
     if (RAD_UNLIKELY(!b->is_made)) {

@@ -64,8 +64,7 @@ typedef struct rad_berth_rack {
 RAD_INTERNAL void rad__berth_add(rad_berths *all, rad_berth *b, const rad_stack *stack);
 
 /* s runs for the first time: gets one. body(berth) is what begins there, unless it comes back from its last fiber. */
-RAD_INTERNAL void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s,
-                                   void (*body)(void *berth));
+RAD_INTERNAL void rad__berth_board(rad_berths *all, rad_berth_rack *rack, rad_strand *s, void (*body)(void *berth));
 
 /* Its fiber has ended, and nobody is on it. */
 RAD_INTERNAL void rad__berth_vacate(rad_berths *all, rad_berth_rack *rack, rad_berth *b);

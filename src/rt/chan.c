@@ -12,8 +12,7 @@ int rad__op_chan_create(rad_chan **chan, size_t size, size_t capacity, enum rad_
 {
     *chan = NULL;
     if (size > SIZE_MOST || capacity > SIZE_MOST) return RAD_EINPUT;
-    if ((uint32_t)mode > RAD_CHAN_DROPS_OLD || (mode != RAD_CHAN_BLOCKS && capacity == 0))
-        return RAD_EINPUT;
+    if ((uint32_t)mode > RAD_CHAN_DROPS_OLD || (mode != RAD_CHAN_BLOCKS && capacity == 0)) return RAD_EINPUT;
     rad_chan *c = rad__alloc_lines(1, sizeof *c + size * capacity);
     if (c == NULL) return RAD_ENOMEM;
     rad__waitable_open(&c->object, RAD_KIND_CHANNEL);
@@ -168,8 +167,7 @@ size_t rad__op_chan_count(rad_chan *chan)
 
 /* With the lock. Apart from the calls, and they end with it: what they have on their stacks is not needed any more,
  * and there is one return less behind a switch (strand.h). */
-static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self,
-                                                uint64_t until)
+static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *value, rad_strand *self, uint64_t until)
 {
     rad_clause c;
     rad__send_clause(&c, chan, value);
@@ -177,8 +175,7 @@ static __attribute__((noinline)) int send_waits(rad_chan *chan, const void *valu
     return code < 0 ? code : c.code;
 }
 
-static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad_strand *self,
-                                                uint64_t until)
+static __attribute__((noinline)) int recv_waits(rad_chan *chan, void *value, rad_strand *self, uint64_t until)
 {
     rad_clause c;
     rad__recv_clause(&c, chan, value);
@@ -192,8 +189,7 @@ int rad__op_send(rad_chan *chan, const void *value, rad_time until)
     rad_clause *receiver = NULL;
     rad_core *core = rad__core();
     rad_strand *self = core != NULL ? core->running : NULL;
-    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
-        return RAD_ECANCELED;
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self))) return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = send_now(chan, value, &receiver);
     if (code == WAITS && until != 0) return send_waits(chan, value, self, until);
@@ -208,8 +204,7 @@ int rad__op_recv(rad_chan *chan, void *value, rad_time until)
     rad_clause *sender = NULL;
     rad_core *core = rad__core();
     rad_strand *self = core != NULL ? core->running : NULL;
-    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
-        return RAD_ECANCELED;
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self))) return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = recv_now(chan, value, &sender);
     if (code == WAITS && until != 0) return recv_waits(chan, value, self, until);

@@ -30,8 +30,7 @@ int rad__op_cond_wait(rad_cond *public, rad_mutex *m, rad_time until)
 {
     cond *c = cond_of(public);
     rad_strand *self = rad__running();
-    if (!rad__op_mutex_is_mine(m))
-        rad__misuse("rad_cond_wait", "the caller does not hold the mutex");
+    if (!rad__op_mutex_is_mine(m)) rad__misuse("rad_cond_wait", "the caller does not hold the mutex");
     if (until == 0) return RAD_ETIMEOUT;
     if (self != NULL && rad__fiber_is_canceled(self)) return RAD_ECANCELED;
     rad_clause clause = {.object = &c->object, .queue = &c->waiters};

@@ -20,8 +20,7 @@ static void dump_since(const rad_slot *slot, uint64_t now, FILE *to)
 {
     uint32_t since = atomic_load_explicit(&slot->waits_since, memory_order_relaxed);
     int32_t units = (int32_t)((uint32_t)(now >> RAD_SINCE_SHIFT) - since);
-    rad__readable_print(to, ", for %.1f s",
-                        units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
+    rad__readable_print(to, ", for %.1f s", units > 0 ? (double)units * (double)(1 << RAD_SINCE_SHIFT) * 1e-9 : 0.0);
 }
 
 /* What is shown of a fiber. */
@@ -58,8 +57,7 @@ static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uint
     const rad_core *core = rad__core();
     const rad_strand *s = core != NULL && core->left == NULL ? core->running : NULL;
     const rad_berth *berth = s != NULL ? s->berth : NULL;
-    if (s != &r->slot->strand || berth == NULL || rad__fiber_generation(s) != r->generation)
-        return false;
+    if (s != &r->slot->strand || berth == NULL || rad__fiber_generation(s) != r->generation) return false;
     *low = (uintptr_t)berth->base; /* tidy: address ok: bounds of what is read */
     *high = *low + berth->size;
     return pointer >= *low && pointer < *high;
@@ -74,8 +72,7 @@ static void look_at_runner(view *v, const rad_slot *slot, uint64_t word)
     runner meant = {slot, rad__life_generation(word)};
     switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, &v->calls)) {
     case RAD_PEEK_TOLD: /* the worker was just going over to it, with its code on the fiber's stack */
-        if (rad__backtrace_is_in(v->calls.at[0], (void (*)(void))rad__strand_run))
-            v->calls.count = 0;
+        if (rad__backtrace_is_in(v->calls.at[0], (void (*)(void))rad__strand_run)) v->calls.count = 0;
         break;
     case RAD_PEEK_TAKEN: v->why_none = "the program handles the signal for it"; break;
     case RAD_PEEK_NO_ANSWER: v->why_none = "its thread did not answer the signal"; break;
@@ -148,12 +145,11 @@ void rad__dump(rad_runtime *rt, FILE *to)
     rad__lock(&rt->room.lock);
     rad_slot *made = rt->made;
     rad__unlock(&rt->room.lock);
-    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before) {
+    for (rad_slot *slot = made; slot != NULL; slot = slot->made_before)
         if (shown < MOST)
             shown += dump_fiber(&d, slot);
         else
             more += is_alive(rad__life_state(rad__life_look(&slot->strand.life)));
-    }
     if (more > 0) rad__readable_print(to, "  … and %llu more\n", (unsigned long long)more);
     rad__symbols_close(&d.symbols);
 }

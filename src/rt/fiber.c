@@ -61,8 +61,7 @@ static void slot_unrefer(rad_core *core, rad_slot *slot, uint32_t which)
     rad_runtime *rt = slot->strand.runtime;
     /* Pairs with itself: whoever recycles the slot sees what all others did with it. */
     uint32_t before = atomic_load_explicit(&slot->references, memory_order_acquire);
-    if (before != which)
-        before = atomic_fetch_and_explicit(&slot->references, ~which, memory_order_acq_rel);
+    if (before != which) before = atomic_fetch_and_explicit(&slot->references, ~which, memory_order_acq_rel);
     if (RAD_UNLIKELY(!(before & which))) rad__misuse("rad_release", no_such_handle);
     if (before == which) rad__slot_recycle(rt, core, slot);
 }
@@ -101,11 +100,9 @@ static void fiber_complete(rad_slot *slot, int code)
     rad_wakes wakes = {0};
     rad_clause *c;
     rad_family *family = slot->family;
-    if (RAD_UNLIKELY(
-            slot->strand.runtime->is_capped)) /* before anybody hears of it: see rad__slot_late */
+    if (RAD_UNLIKELY(slot->strand.runtime->is_capped)) /* before anybody hears of it: see rad__slot_late */
         atomic_fetch_add_explicit(&slot->strand.runtime->leaving, 1, memory_order_relaxed);
-    if (family && code != 0)
-        rad__family_hears(family, slot, code); /* before a joiner lets another fail */
+    if (family && code != 0) rad__family_hears(family, slot, code); /* before a joiner lets another fail */
     rad__lock(&slot->done.lock);
     slot->ended = true;
     slot->code = code;
@@ -127,9 +124,8 @@ static _Noreturn void left_behind(const rad_slot *slot)
                        : slot->mutexes ? "rad_mutex_unlock"
                                        : "rad_rwlock_unlock";
     const char *what = slot->nurseries ? "has ended and did not wait for its nursery"
-                       : slot->mutexes
-                           ? "has ended and holds a mutex"
-                           : "has ended and holds an RW lock, or unlocked one of another";
+                       : slot->mutexes ? "has ended and holds a mutex"
+                                       : "has ended and holds an RW lock, or unlocked one of another";
     rad__misuse_by(call, atomic_load_explicit(&slot->number, memory_order_relaxed),
                    atomic_load_explicit(&slot->name, memory_order_relaxed), what);
 }
@@ -163,8 +159,7 @@ static __attribute__((noinline)) void slot_forget_cancel(rad_slot *slot)
 void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
 {
     uint32_t generation = rad__life_begin(&slot->strand.life);
-    if (RAD_UNLIKELY(atomic_load_explicit(&slot->canceled, memory_order_relaxed) != 0))
-        slot_forget_cancel(slot);
+    if (RAD_UNLIKELY(atomic_load_explicit(&slot->canceled, memory_order_relaxed) != 0)) slot_forget_cancel(slot);
     slot->fn = fn;
     slot->arg = arg;
     atomic_store_explicit(&slot->name, NULL, memory_order_relaxed);
@@ -178,8 +173,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     memset(slot->gift, 0, sizeof slot->gift);
     slot->code = 0;
     rad__unlock(&slot->done.lock);
-    atomic_store_explicit(&slot->references,
-                          handle ? RAD_REFERS_FIBER | RAD_REFERS_HANDLE : RAD_REFERS_FIBER,
+    atomic_store_explicit(&slot->references, handle ? RAD_REFERS_FIBER | RAD_REFERS_HANDLE : RAD_REFERS_FIBER,
                           memory_order_relaxed);
     if (handle) *handle = (rad_fiber){slot, generation};
     /* Pairs with the store in rad_runtime_shutdown. */
@@ -193,8 +187,8 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
 void rad__fiber_enumerate(rad_slot *slot, rad_core *core)
 {
     rad_runtime *rt = slot->strand.runtime;
-    uint64_t nth = core ? rad__seat_of(core)->spawned++
-                        : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
+    uint64_t nth =
+        core ? rad__seat_of(core)->spawned++ : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
     uint64_t whose = core ? core->worker->id + 2 : 1;
     atomic_store_explicit(&slot->number, nth * (RAD_WORKERS_MAX + 1) + whose, memory_order_relaxed);
 }
@@ -216,8 +210,7 @@ int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn f
 {
     rad_core *core = rad__core();
     int code = 0;
-    if (RAD_UNLIKELY(core == NULL || core->running == NULL))
-        rad__misuse(call, "the caller is not a fiber");
+    if (RAD_UNLIKELY(core == NULL || core->running == NULL)) rad__misuse(call, "the caller is not a fiber");
     if (RAD_UNLIKELY(fn == NULL)) rad__misuse(call, "the function is NULL");
     if (family && RAD_UNLIKELY(!rad__family_admits(family, rad__slot_of(core->running))))
         rad__misuse(call, "the calling fiber neither opened the nursery nor is in it");
@@ -328,11 +321,9 @@ const char *rad__op_name_of(rad_fiber f)
 void rad__op_yield(void)
 {
     rad_core *core = rad__core();
-    if (RAD_UNLIKELY(core == NULL || core->running == NULL))
-        rad__misuse("rad_yield", "the caller is not a fiber");
+    if (RAD_UNLIKELY(core == NULL || core->running == NULL)) rad__misuse("rad_yield", "the caller is not a fiber");
     rad_strand *next = rad__strand_next(core);
-    if (next != NULL || !rad__worker_is_alone(core->worker))
-        rad__strand_go(core, next, RAD_LEAVE_YIELD);
+    if (next != NULL || !rad__worker_is_alone(core->worker)) rad__strand_go(core, next, RAD_LEAVE_YIELD);
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------ */
@@ -344,17 +335,16 @@ void rad__slot_cancel(rad_slot *slot, uint32_t generation)
     uint32_t before = atomic_load_explicit(&slot->canceled, memory_order_acquire);
     do /* whoever comes too late, with an old handle, does not overwrite what a later fiber was told */
         if (rad__fiber_generation(&slot->strand) != generation) return;
-    while (!atomic_compare_exchange_weak_explicit(
-        &slot->canceled, &before, generation, /* U1 of life.h; pairs with the load */
-        memory_order_acq_rel, memory_order_acquire));
+    while (!atomic_compare_exchange_weak_explicit(&slot->canceled, &before,
+                                                  generation, /* U1 of life.h; pairs with the load */
+                                                  memory_order_acq_rel, memory_order_acquire));
     rad__strand_unpark(rad__core(), &slot->strand, generation); /* passes it on */
 }
 
 void rad__op_cancel(rad_fiber f)
 {
     if (f.slot == NULL) return;
-    rad_runtime *visited =
-        rad__visit_begin(rad__core(), f.slot->strand.runtime); /* it may be the last fiber */
+    rad_runtime *visited = rad__visit_begin(rad__core(), f.slot->strand.runtime); /* it may be the last fiber */
     if (handle_is_good(f)) rad__slot_cancel(f.slot, f.generation);
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }
@@ -365,8 +355,7 @@ bool rad__op_is_canceled(void)
     if (self == NULL) return false; /* a thread */
     rad_slot *slot = rad__slot_of(self);
     if (slot->deadline != RAD_FOREVER && rad__os_now_ns() >= slot->deadline) return true;
-    return atomic_load_explicit(&slot->canceled, memory_order_relaxed) ==
-           rad__fiber_generation(&slot->strand);
+    return atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__fiber_generation(&slot->strand);
 }
 
 void rad__op_shield(bool on)

@@ -47,11 +47,11 @@ struct rad_slot {
     _Alignas(16) unsigned char gift[RAD_GIFT_SIZE]; /* its result, and … */
     int code;                                       /* … what its function answered */
     uint8_t sharp;                                  /* its timers have no slack; nests */
-    _Atomic(const void *) reads; /* an RW lock that it has to read, or NULL: see rwlock.c */
-    rad_locals *locals;          /* only the fiber touches them; NULL: none was set */
-    rad_time deadline;           /* of the nurseries it is in */
-    rad_family *family;          /* the nursery it is in, or NULL */
-    _Atomic(rad_slot *) younger; /* in it; itself: it is not listed there */
+    _Atomic(const void *) reads;                    /* an RW lock that it has to read, or NULL: see rwlock.c */
+    rad_locals *locals;                             /* only the fiber touches them; NULL: none was set */
+    rad_time deadline;                              /* of the nurseries it is in */
+    rad_family *family;                             /* the nursery it is in, or NULL */
+    _Atomic(rad_slot *) younger;                    /* in it; itself: it is not listed there */
     union {
         rad_slot *elder; /* in it */
         rad_slot *next;  /* in a pool */
@@ -133,8 +133,7 @@ RAD_INLINE void rad__fiber_waits_for(rad_strand *s, uint64_t now, uint64_t what,
 {
     rad_slot *slot = rad__slot_of(s);
     atomic_store_explicit(&slot->waits_for, what, memory_order_relaxed);
-    atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT),
-                          memory_order_relaxed);
+    atomic_store_explicit(&slot->waits_since, (uint32_t)(now >> RAD_SINCE_SHIFT), memory_order_relaxed);
     atomic_store_explicit(&slot->waits_more, more, memory_order_relaxed);
 }
 
@@ -188,7 +187,6 @@ RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);
 RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_gift *result);
 
 /* By the spawner, into a nursery or NULL; `call` is what the program has called. */
-RAD_INTERNAL int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn,
-                            void *arg);
+RAD_INTERNAL int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn, void *arg);
 
 #endif

@@ -72,12 +72,9 @@ void rad__waited_look(rad_waited *w, const rad_slot *slot)
     w->count = w->more = 0;
     switch ((enum rad_kind)(what >> 56)) {
     case RAD_KIND_NOTHING: return;
-    case RAD_KIND_FILE:
-        w->objects[w->count++] = (rad_waited_object){.kind = RAD_KIND_FILE, .number = value};
-        return;
+    case RAD_KIND_FILE: w->objects[w->count++] = (rad_waited_object){.kind = RAD_KIND_FILE, .number = value}; return;
     case RAD_KIND_SEVERAL:
-        for (const rad_clause *c = at; w->count < total && w->count < RAD_WAITED_MOST;
-             c = c->further)
+        for (const rad_clause *c = at; w->count < total && w->count < RAD_WAITED_MOST; c = c->further)
             waited_object_look(&w->objects[w->count++], c->object);
         w->more = total - w->count;
         return;
@@ -120,15 +117,13 @@ static void print_readers(const rad_waited_object *w, rad_runtime *rt, FILE *to)
     enum { MOST = 8 };
     uint64_t known = 0;
     rad__readable_print(to, "%s ", kept_how(w));
-    for (rad_slot *slot = slots_of(rt); slot != NULL && known < MOST && known < w->left;
-         slot = slot->made_before) {
+    for (rad_slot *slot = slots_of(rt); slot != NULL && known < MOST && known < w->left; slot = slot->made_before) {
         if (!rad__slot_reads(slot, w->lock) || !is_alive(slot)) continue;
         if (known++ > 0) rad__readable_print(to, ", ");
         rad__fiber_print(slot, to);
     }
     if (known < w->left)
-        rad__readable_print(to, "%s%llu%s", known > 0 ? " and " : "",
-                            (unsigned long long)(w->left - known),
+        rad__readable_print(to, "%s%llu%s", known > 0 ? " and " : "", (unsigned long long)(w->left - known),
                             known > 0     ? " more"
                             : w->left > 1 ? " readers"
                                           : " reader");
@@ -150,8 +145,7 @@ static void print_object(const rad_waited_object *w, FILE *to)
 static void print_keepers(const rad_waited_object *w, const char *comma, rad_runtime *rt, FILE *to)
 {
     if (w->kind == RAD_KIND_NURSERY) {
-        rad__readable_print(to, " with %llu fiber%s", (unsigned long long)w->left,
-                            w->left == 1 ? "" : "s");
+        rad__readable_print(to, " with %llu fiber%s", (unsigned long long)w->left, w->left == 1 ? "" : "s");
     } else if (w->kind == RAD_KIND_RWLOCK && w->left > 0) {
         rad__readable_print(to, "%s ", comma);
         print_readers(w, rt, to);
@@ -195,8 +189,7 @@ static rad_slot *keeper_of(const rad_waited_object *w, rad_runtime *rt)
 {
     if (w->kind != RAD_KIND_RWLOCK || w->left == 0) return fiber_who(rt, w->who);
     rad_slot *slot = slots_of(rt);
-    while (slot != NULL && !(rad__slot_reads(slot, w->lock) && is_alive(slot)))
-        slot = slot->made_before;
+    while (slot != NULL && !(rad__slot_reads(slot, w->lock) && is_alive(slot))) slot = slot->made_before;
     return slot;
 }
 
@@ -204,12 +197,10 @@ static rad_slot *keeper_of(const rad_waited_object *w, rad_runtime *rt)
 static uint32_t collect(rad_runtime *rt, edge *edges)
 {
     uint32_t count = 0;
-    for (rad_slot *slot = slots_of(rt); slot != NULL && count < CYCLE_MOST;
-         slot = slot->made_before) {
+    for (rad_slot *slot = slots_of(rt); slot != NULL && count < CYCLE_MOST; slot = slot->made_before) {
         rad_waited waited;
         uint64_t word = rad__life_look(&slot->strand.life);
-        if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(&slot->strand, word))
-            continue;
+        if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(&slot->strand, word)) continue;
         rad__waited_look(&waited, slot);
         const rad_family *family = slot->family;
         rad__strand_let_go(&slot->strand);
@@ -235,8 +226,7 @@ static uint32_t find_cycle(edge *edges, uint32_t count, uint32_t first)
     while (at != RAD_NONE) {
         edge *e = &edges[at];
         e->seen = ON_PATH;
-        while (e->next < count && (edges[e->next].seen == PASSED || !keeps(e, &edges[e->next])))
-            e->next++;
+        while (e->next < count && (edges[e->next].seen == PASSED || !keeps(e, &edges[e->next]))) e->next++;
         if (e->next < count && edges[e->next].seen == ON_PATH) return e->next;
         if (e->next < count) {
             edges[e->next].before = at;

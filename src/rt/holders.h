@@ -17,9 +17,8 @@ typedef struct rad_waited_object {
     uint64_t number;  /* of the object, the fiber or the file */
     const char *name; /* or NULL */
     uint64_t left;    /* fibers in a nursery; readers of a lock */
-    uint64_t
-        who; /* keeps it: the holder of a mutex, a writer, who runs a once, who is joined; 0: not one */
-    const void *lock;         /* that it reads or writes: its readers have this in their slots */
+    uint64_t who;     /* keeps it: the holder of a mutex, a writer, who runs a once, who is joined; 0: not one */
+    const void *lock; /* that it reads or writes: its readers have this in their slots */
     const rad_family *family; /* the nursery: its fibers have this in their slots */
 } rad_waited_object;
 

@@ -70,6 +70,5 @@ void rad_name_fiber(rad_fiber f, const char *name)
     if (f.slot == NULL) return; /* of a spawn that failed: nobody, as for rad_cancel */
     if (rad__fiber_generation(&f.slot->strand) != f.generation)
         rad__misuse("rad_name_fiber", "no such handle: it was given up before, or never was one");
-    atomic_compare_exchange_strong_explicit(&f.slot->name, &none, name, memory_order_relaxed,
-                                            memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&f.slot->name, &none, name, memory_order_relaxed, memory_order_relaxed);
 }

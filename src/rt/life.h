@@ -41,13 +41,7 @@
 
 #include "base/check.h"
 
-enum rad_fiber_state {
-    RAD_FIBER_IDLE = 0,
-    RAD_FIBER_ASSIGNED,
-    RAD_FIBER_OWNED,
-    RAD_FIBER_PARKED,
-    RAD_FIBER_DONE
-};
+enum rad_fiber_state { RAD_FIBER_IDLE = 0, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_FIBER_PARKED, RAD_FIBER_DONE };
 
 typedef struct rad_life {
     _Atomic uint64_t word;
@@ -99,8 +93,8 @@ static inline uint64_t rad__life_moved(uint64_t word, enum rad_fiber_state state
 }
 
 /* A change by who owns the fiber, whom only a signal can disturb. Answers the word before. */
-static inline uint64_t rad__life_change(rad_life *life, enum rad_fiber_state from,
-                                        enum rad_fiber_state to, uint64_t keep, uint64_t add)
+static inline uint64_t rad__life_change(rad_life *life, enum rad_fiber_state from, enum rad_fiber_state to,
+                                        uint64_t keep, uint64_t add)
 {
     uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
     uint64_t next;
@@ -108,8 +102,8 @@ static inline uint64_t rad__life_change(rad_life *life, enum rad_fiber_state fro
         RAD_ASSERT(rad__life_state(word) == from);
         next = rad__life_moved(word, to) | (word & keep) | add;
         /* Pairs with itself in the other thread that has or had the fiber, and with the change in unpark. */
-    } while (!atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
-                                                    memory_order_relaxed));
+    } while (
+        !atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
     return word;
 }
 
@@ -128,8 +122,7 @@ static inline uint32_t rad__life_begin(rad_life *life)
 static inline void rad__life_own(rad_life *life, uint32_t worker)
 {
     RAD_DCHECK(worker < RAD_LIFE_NOBODY);
-    rad__life_change(life, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_LIFE_SIGNAL,
-                     (uint64_t)worker << 16);
+    rad__life_change(life, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_LIFE_SIGNAL, (uint64_t)worker << 16);
 }
 
 /* Off its stack: the caller queues it. */
@@ -145,11 +138,9 @@ static inline RAD_MUST_USE enum rad_park rad__life_park(rad_life *life)
     for (;;) {
         RAD_ASSERT(rad__life_state(word) == RAD_FIBER_OWNED);
         bool signalled = rad__life_signalled(word);
-        uint64_t next =
-            signalled ? word & ~RAD_LIFE_SIGNAL : rad__life_moved(word, RAD_FIBER_PARKED);
+        uint64_t next = signalled ? word & ~RAD_LIFE_SIGNAL : rad__life_moved(word, RAD_FIBER_PARKED);
         /* P1, pairs with U2. */
-        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed))
             return signalled ? RAD_PARK_GOES_ON : RAD_PARKED;
     }
 }
@@ -176,8 +167,7 @@ static inline RAD_MUST_USE enum rad_unpark rad__life_unpark(rad_life *life, uint
         bool parked = state == RAD_FIBER_PARKED;
         uint64_t next = parked ? rad__life_moved(word, RAD_FIBER_ASSIGNED) : word | RAD_LIFE_SIGNAL;
         /* U2, pairs with P1, also when the signal is there already: U1 has to be seen behind it. */
-        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed))
             return parked ? RAD_UNPARK_QUEUE : RAD_UNPARK_LATCHED;
     }
 }
@@ -198,8 +188,8 @@ static inline void rad__life_retire(rad_life *life)
         RAD_ASSERT(rad__life_state(word) == RAD_FIBER_DONE);
         next = (uint64_t)(generation ? generation : 1) << 32 | RAD_FIBER_IDLE; /* 0 is nobody's */
         /* Pairs with the change in rad__life_begin. */
-    } while (!atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel,
-                                                    memory_order_relaxed));
+    } while (
+        !atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
 }
 
 #endif

@@ -59,8 +59,7 @@ int rad__op_local_create(rad_local_key *key, void (*destroy)(void *value))
 
 static bool key_is_good(rad_local_key key)
 {
-    return key != 0 &&
-           atomic_load_explicit(&keys.at[index_of(key)].key, memory_order_relaxed) == key;
+    return key != 0 && atomic_load_explicit(&keys.at[index_of(key)].key, memory_order_relaxed) == key;
 }
 
 static void key_check(rad_local_key key, const char *call)
@@ -101,8 +100,7 @@ int rad__op_local_set(rad_local_key key, void *new)
     rad_slot *slot = rad__my_slot("rad_local_set");
     uint32_t i = index_of(key);
     key_check(key, "rad_local_set");
-    if (slot->locals == NULL && (slot->locals = rad__alloc(1, sizeof *slot->locals)) == NULL)
-        return RAD_ENOMEM;
+    if (slot->locals == NULL && (slot->locals = rad__alloc(1, sizeof *slot->locals)) == NULL) return RAD_ENOMEM;
     rad_locals *l = slot->locals;
     if (!RAD_GROW(&l->values, &l->capacity, i + 1)) return RAD_ENOMEM;
     l->values[i] = (value){key, new};

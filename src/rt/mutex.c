@@ -68,8 +68,8 @@ static bool barge(mutex *m, uint64_t self)
 {
     uint64_t word = atomic_load_explicit(&m->word, memory_order_relaxed);
     while ((word & ~FLAGS) == 0) /* Pairs with the stores and changes that free it. */
-        if (atomic_compare_exchange_weak_explicit(&m->word, &word, word | self,
-                                                  memory_order_acquire, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&m->word, &word, word | self, memory_order_acquire,
+                                                  memory_order_relaxed))
             return true;
     return false;
 }
@@ -87,8 +87,7 @@ static bool take_or_contend(mutex *m, uint64_t self, uint64_t woken)
         else
             next = (word & ~FLAGS) | flags | CONTENDED;
         /* Pairs with the changes that free it. */
-    } while (!atomic_compare_exchange_weak_explicit(&m->word, &word, next, memory_order_acquire,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&m->word, &word, next, memory_order_acquire, memory_order_relaxed));
     return is_free;
 }
 
@@ -103,11 +102,8 @@ static bool lock_attempt(rad_clause *c, rad_wakes *wakes)
 
 static void clause_open(rad_clause *c, mutex *m, uintptr_t self, uint64_t hand_over)
 {
-    *c = (rad_clause){.object = &m->object,
-                      .queue = &m->waiters,
-                      .attempt = lock_attempt,
-                      .data = (void *)self,
-                      .want = hand_over};
+    *c = (rad_clause){
+        .object = &m->object, .queue = &m->waiters, .attempt = lock_attempt, .data = (void *)self, .want = hand_over};
 }
 
 void rad__mutex_clause(rad_clause *c, rad_mutex *m)
@@ -164,8 +160,7 @@ RAD_INLINE int wait_for_it(mutex *m, uint64_t self, uint64_t until)
     return done;
 }
 
-static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, rad_slot *slot,
-                                               uint64_t until)
+static __attribute__((noinline)) int lock_slow(mutex *m, uint64_t self, rad_slot *slot, uint64_t until)
 {
     int code = wait_for_it(m, self, until);
     if (code == 0) rad__holds_mutex(slot, 1);
@@ -176,8 +171,8 @@ RAD_INLINE bool lock_fast(mutex *m, uint64_t self, rad_slot *slot)
 {
     uint64_t free = 0;
     /* Pairs with the changes that free it. */
-    if (RAD_UNLIKELY(!atomic_compare_exchange_strong_explicit(
-            &m->word, &free, self, memory_order_acquire, memory_order_relaxed)))
+    if (RAD_UNLIKELY(!atomic_compare_exchange_strong_explicit(&m->word, &free, self, memory_order_acquire,
+                                                              memory_order_relaxed)))
         return false;
     rad__holds_mutex(slot, 1);
     return true;
@@ -235,16 +230,15 @@ static __attribute__((noinline)) void unlock_slow(mutex *m, uint64_t self)
     uint64_t word = atomic_load_explicit(&m->word, memory_order_relaxed);
     for (;;) {
         if ((word & ~FLAGS) != self)
-            rad__misuse("rad_mutex_unlock",
-                        word & ~FLAGS ? "somebody else holds it" : "nobody holds it");
+            rad__misuse("rad_mutex_unlock", word & ~FLAGS ? "somebody else holds it" : "nobody holds it");
         if ((word & FLAGS) == CONTENDED) {
             if (pass_on(m, self)) return;
             word = self;
         }
         if (word & WOKEN) atomic_fetch_add_explicit(&m->overtaken, 1, memory_order_relaxed);
         /* Pairs with all that take it. */
-        if (atomic_compare_exchange_strong_explicit(&m->word, &word, word & FLAGS,
-                                                    memory_order_release, memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&m->word, &word, word & FLAGS, memory_order_release,
+                                                    memory_order_relaxed))
             return;
     }
 }
@@ -256,8 +250,8 @@ void rad__op_mutex_unlock(rad_mutex *public)
     uint64_t self = rad__caller(&slot), mine = self;
     rad__holds_mutex(slot, -1);
     /* Pairs with all that take it. */
-    if (RAD_LIKELY(atomic_compare_exchange_strong_explicit(&m->word, &mine, 0, memory_order_release,
-                                                           memory_order_relaxed)))
+    if (RAD_LIKELY(
+            atomic_compare_exchange_strong_explicit(&m->word, &mine, 0, memory_order_release, memory_order_relaxed)))
         return;
     unlock_slow(m, self);
 }

@@ -15,8 +15,8 @@ static rad_family *family_of(rad_nursery *n, const char *call)
     rad_family *f = (rad_family *)(void *)n;
     if (RAD_UNLIKELY(f == NULL)) rad__misuse(call, "the nursery is NULL");
     if (RAD_UNLIKELY(f->state != f))
-        rad__misuse(call, f->state == &waited_for ? "the nursery was waited for, and has ended"
-                                                  : "the nursery is not open");
+        rad__misuse(call,
+                    f->state == &waited_for ? "the nursery was waited for, and has ended" : "the nursery is not open");
     return f;
 }
 
@@ -75,8 +75,7 @@ bool rad__family_enter(rad_family *f, rad_slot *slot)
         } else { /* M2; it is not queued yet, so there is nobody to unpark. Pairs with rad__slot_cancel. */
             younger_set(slot, slot);
             atomic_fetch_add_explicit(&f->told, 1, memory_order_relaxed);
-            atomic_store_explicit(&slot->canceled, rad__fiber_generation(&slot->strand),
-                                  memory_order_release);
+            atomic_store_explicit(&slot->canceled, rad__fiber_generation(&slot->strand), memory_order_release);
         }
     }
     rad__unlock(&f->object.lock);
@@ -303,8 +302,7 @@ static void tell_children(rad_family *f)
     rad_untold some;
     do {
         rad__family_untold(f, &some);
-        for (uint32_t i = 0; i < some.count; i++)
-            rad__slot_cancel(some.slots[i], some.generations[i]);
+        for (uint32_t i = 0; i < some.count; i++) rad__slot_cancel(some.slots[i], some.generations[i]);
     } while (some.count == RAD_FAMILY_AT_ONCE);
 }
 

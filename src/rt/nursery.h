@@ -49,15 +49,13 @@ enum { RAD_FAMILY_AT_ONCE = 64 };
 /* Under the lock, but for what only the owner sets before it is shown to others. */
 struct rad_family {
     rad_waitable object;
-    const void *
-        state; /* the family itself: it is open; another address: it was waited for; see nursery.c */
+    const void *state; /* the family itself: it is open; another address: it was waited for; see nursery.c */
     rad_queue owner_waits;
     rad_slot *owner, *youngest; /* youngest: of those listed */
     uint64_t count;             /* children that are listed, and those who cancel */
     _Atomic uint64_t told;      /* children that are not; grows, and becomes 0, under the lock */
-    uint32_t holds; /* of the lock, to take children who are to be told: tests count them */
-    _Atomic int
-        failed; /* the first code of a child that is not 0, or the reason of a cancellation before that */
+    uint32_t holds;             /* of the lock, to take children who are to be told: tests count them */
+    _Atomic int failed; /* the first code of a child that is not 0, or the reason of a cancellation before that */
     bool canceled, closed;
     bool late;         /* its parent was cancelled before it was opened, and not with it */
     bool on_purpose;   /* cancelled with reason 0: RAD_ECANCELED of a child is no failure */

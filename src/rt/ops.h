@@ -94,8 +94,7 @@
     OP(int, barrier_wait, (rad_barrier *b, rad_time until), (b, until), b)
 /* clang-format on */
 
-#define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \
-    RAD_INTERNAL answer rad__op_##name parameters;
+#define RAD_OP_DECLARE(answer, name, parameters, arguments, object) RAD_INTERNAL answer rad__op_##name parameters;
 RAD_OPS(RAD_OP_DECLARE)
 #undef RAD_OP_DECLARE
 

@@ -16,8 +16,7 @@ typedef struct watched {
 static watched list[RAD_OVERFLOW_POOLS];
 static uint32_t list_count;
 static _Atomic uint32_t looking;
-static rad_lock
-    list_lock; /* over system calls, too: opening and closing a runtime is no hot path */
+static rad_lock list_lock; /* over system calls, too: opening and closing a runtime is no hot path */
 
 /* ---- The line ------------------------------------------------------------------------------------------- */
 
@@ -46,8 +45,7 @@ static void line_add_number(line *l, uint64_t number)
 enum finding { OVERFLOW_FAULT, OVERFLOW_AT_SWITCH, WILD_POINTER };
 
 /* Whose it is: the fiber's name, or the number of the stack if there is none. */
-static void report(const rad_stacks *stacks, const char *name, size_t name_size, uint32_t stack,
-                   enum finding what)
+static void report(const rad_stacks *stacks, const char *name, size_t name_size, uint32_t stack, enum finding what)
 {
     line l = {.size = 0};
     line_add(&l, "raddle: ");
@@ -80,8 +78,7 @@ static bool overflows_nameless(const rad_stacks *stacks, const rad_os_segv *faul
 {
     rad_stack_place sp;
     if (fault->stack == 0) return true; /* not known */
-    return rad__stacks_find(stacks, fault->stack, &sp) &&
-           (sp.number == stack || sp.number + 1 == stack);
+    return rad__stacks_find(stacks, fault->stack, &sp) && (sp.number == stack || sp.number + 1 == stack);
 }
 
 /* The frame was so large that the stack pointer is below all stacks, where nothing is mapped. */
@@ -147,15 +144,12 @@ void rad__overflow_die(const rad_stacks *stacks, rad_overflow_name name, void *c
     rad__os_segv_abort();
 }
 
-int rad__overflow_watch(const rad_stacks *stacks, rad_overflow_name name, void *context,
-                        rad_error *error)
+int rad__overflow_watch(const rad_stacks *stacks, rad_overflow_name name, void *context, rad_error *error)
 {
     uint32_t at = 0;
     int code = 0;
     rad__lock(&list_lock);
-    while (at < RAD_OVERFLOW_POOLS &&
-           atomic_load_explicit(&list[at].stacks, memory_order_relaxed) != NULL)
-        at++;
+    while (at < RAD_OVERFLOW_POOLS && atomic_load_explicit(&list[at].stacks, memory_order_relaxed) != NULL) at++;
     if (at == RAD_OVERFLOW_POOLS)
         code = rad__error(error, RAD_ELIMIT, "more than %d pools of stacks", RAD_OVERFLOW_POOLS);
     if (code == 0 && list_count == 0) code = rad__os_segv_open(overflow_handle, error);

@@ -27,13 +27,10 @@ enum { RAD_OVERFLOW_POOLS = 16, RAD_OVERFLOW_NAME = 128 };
 typedef size_t (*rad_overflow_name)(void *context, uint32_t *stack, char *text, size_t size);
 
 /* RAD_ELIMIT: too many pools. */
-RAD_INTERNAL int rad__overflow_watch(const rad_stacks *stacks, rad_overflow_name name,
-                                     void *context, rad_error *error);
-RAD_INTERNAL void rad__overflow_unwatch(
-    const rad_stacks *stacks); /* one that is not watched: nothing */
+RAD_INTERNAL int rad__overflow_watch(const rad_stacks *stacks, rad_overflow_name name, void *context, rad_error *error);
+RAD_INTERNAL void rad__overflow_unwatch(const rad_stacks *stacks); /* one that is not watched: nothing */
 
 /* The calling fiber's stack pointer is outside its stack, and no fault has shown it: reports that, and aborts. */
-RAD_INTERNAL _Noreturn void rad__overflow_die(const rad_stacks *stacks, rad_overflow_name name,
-                                              void *context);
+RAD_INTERNAL _Noreturn void rad__overflow_die(const rad_stacks *stacks, rad_overflow_name name, void *context);
 
 #endif

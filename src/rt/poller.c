@@ -71,8 +71,7 @@ void rad__poller_leaves(rad_runtime *rt)
 void rad__poller_glance(rad_core *core)
 {
     rad_seat *seat = rad__seat_of(core);
-    if (++seat->runs % GLANCE_EVERY == 0 && is_due(core->runtime))
-        rad__ready_look(&core->runtime->ready);
+    if (++seat->runs % GLANCE_EVERY == 0 && is_due(core->runtime)) rad__ready_look(&core->runtime->ready);
 }
 
 bool rad__poller_stands_in(rad_runtime *rt, uint32_t *looks)

@@ -9,8 +9,7 @@
 
 enum { BOTH = RAD_READABLE | RAD_WRITABLE };
 
-_Static_assert((int)RAD_READABLE == (int)RAD_OS_READABLE &&
-                   (int)RAD_WRITABLE == (int)RAD_OS_WRITABLE &&
+_Static_assert((int)RAD_READABLE == (int)RAD_OS_READABLE && (int)RAD_WRITABLE == (int)RAD_OS_WRITABLE &&
                    (int)RAD_HUNG_UP == (int)RAD_OS_HUNG_UP,
                "one set of bits");
 
@@ -66,8 +65,7 @@ static void list_put(rad_ready *r)
 {
     static _Atomic bool forks; /* the child will be told: without memory for that it is not */
     if (!atomic_exchange_explicit(&forks, true, memory_order_relaxed))
-        atomic_store_explicit(&forks, rad__os_after_fork(rad__service_forked),
-                              memory_order_relaxed);
+        atomic_store_explicit(&forks, rad__os_after_fork(rad__service_forked), memory_order_relaxed);
     rad__lock(&list_lock);
     if (!r->listed) {
         r->listed = true;
@@ -128,8 +126,7 @@ static int poll_open(rad_ready *r)
     if (code != 0) return code;
     uint64_t both = ((uint64_t)(uint32_t)(p.bell + 1) << 32) | (uint32_t)(p.epoll + 1);
     /* Pairs with the load in poll_of. */
-    if (!atomic_compare_exchange_strong_explicit(&r->poll, &none, both, memory_order_acq_rel,
-                                                 memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&r->poll, &none, both, memory_order_acq_rel, memory_order_relaxed))
         rad__os_poll_close(&p); /* somebody was quicker */
     return 0;
 }
@@ -139,8 +136,7 @@ void rad__ready_close(rad_ready *r)
     rad_os_poll p;
     if (r->listed) list_remove(r);
     if (poll_of(r, &p)) rad__os_poll_close(&p);
-    for (uint32_t n = 0; n < RAD_FILE_CHUNKS; n++)
-        rad__free(atomic_load_explicit(&r->chunks[n], memory_order_relaxed));
+    for (uint32_t n = 0; n < RAD_FILE_CHUNKS; n++) rad__free(atomic_load_explicit(&r->chunks[n], memory_order_relaxed));
 }
 
 void rad__ready_ring(rad_ready *r)
@@ -163,8 +159,7 @@ static uint32_t wanted_of(const rad_file *file)
 static void mark(rad_file *file)
 {
     for (uint32_t interest = 1; interest <= BOTH; interest++)
-        for (rad_clause *c = file->queues[interest - 1].last; c && !c->want; c = c->before)
-            c->want = 1;
+        for (rad_clause *c = file->queues[interest - 1].last; c && !c->want; c = c->before) c->want = 1;
 }
 
 /* Everybody who waits for something of `ready`; or, when that is a failure, everybody. `marked`: of those only. */
@@ -199,8 +194,7 @@ static void ask(rad_ready *r, rad_file *file, bool closed)
         mark(file);
         file->asking = file->asked = true;
         rad__unlock(&file->object.lock);
-        int code = rad__os_poll_watch(&p, file->fd, wanted,
-                                      ((uint64_t)question << 32) | (uint32_t)file->fd, NULL);
+        int code = rad__os_poll_watch(&p, file->fd, wanted, ((uint64_t)question << 32) | (uint32_t)file->fd, NULL);
         rad__lock(&file->object.lock);
         file->asking = false;
         if (code == RAD_OS_ALWAYS_READY) code = BOTH;
@@ -262,8 +256,7 @@ static rad_ready *ready_of_caller(void)
 
 void rad__file_waits(bool begins)
 {
-    atomic_fetch_add_explicit(&ready_of_caller()->waits, begins ? 1 : UINT32_MAX,
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&ready_of_caller()->waits, begins ? 1 : UINT32_MAX, memory_order_relaxed);
 }
 
 /* Only what was looked at already can be done at once: the system is not asked under a lock. */

@@ -257,24 +257,19 @@ static bool worker_hurries(void *context, rad_worker *w)
 static int options_check(const rad_options *o, rad_error *error)
 {
     if (o->stack_size != 0 && (o->stack_size < RAD_STACK_SIZE_MIN || o->stack_size > STACK_MOST))
-        return rad__error(error, RAD_EINPUT, "a stack_size of %zu bytes, not %d to %d",
-                          o->stack_size, RAD_STACK_SIZE_MIN, STACK_MOST);
-    if (o->backtrace_signal != 0 && o->backtrace_signal != RAD_SIGNAL_NONE &&
-        !rad__os_peek_can_be(o->backtrace_signal))
-        return rad__error(error, RAD_EINPUT, "backtrace_signal %d cannot be used",
-                          o->backtrace_signal);
+        return rad__error(error, RAD_EINPUT, "a stack_size of %zu bytes, not %d to %d", o->stack_size,
+                          RAD_STACK_SIZE_MIN, STACK_MOST);
+    if (o->backtrace_signal != 0 && o->backtrace_signal != RAD_SIGNAL_NONE && !rad__os_peek_can_be(o->backtrace_signal))
+        return rad__error(error, RAD_EINPUT, "backtrace_signal %d cannot be used", o->backtrace_signal);
     if (o->slack_us > SLACK_MOST_US && o->slack_us != RAD_NONE)
-        return rad__error(error, RAD_EINPUT, "slack_us of %u, at most %d", o->slack_us,
-                          SLACK_MOST_US);
-    if (o->fibers > FIBERS_MOST)
-        return rad__error(error, RAD_EINPUT, "%u fibers, at most %d", o->fibers, FIBERS_MOST);
+        return rad__error(error, RAD_EINPUT, "slack_us of %u, at most %d", o->slack_us, SLACK_MOST_US);
+    if (o->fibers > FIBERS_MOST) return rad__error(error, RAD_EINPUT, "%u fibers, at most %d", o->fibers, FIBERS_MOST);
     return 0;
 }
 
 static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error)
 {
-    rad_exec_options exec = {
-        .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
+    rad_exec_options exec = {.workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
     rad_exec_hooks hooks = {.context = rt,
                             .spare = o->extra_workers == RAD_NONE ? 0
                                      : o->extra_workers           ? o->extra_workers
@@ -314,8 +309,7 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rad_runtime *rt = rad__alloc_lines(1, sizeof *rt);
     if (rt == NULL) return rad__error_memory(error);
     rt->slots_left = o->fibers ? o->fibers : FIBERS_MOST;
-    rad_stacks_options stacks = {.size = o->stack_size,
-                                 .most = rt->slots_left + RAD_WORKERS_MAX * RAD_BERTHS_KEPT};
+    rad_stacks_options stacks = {.size = o->stack_size, .most = rt->slots_left + RAD_WORKERS_MAX * RAD_BERTHS_KEPT};
     rt->seed = o->seed;
     rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
@@ -398,12 +392,10 @@ void rad_runtime_shutdown(rad_runtime *rt)
 void rad_runtime_destroy(rad_runtime *rt)
 {
     if (rt == NULL) return;
-    if (rad__running() != NULL)
-        rad__misuse("rad_runtime_destroy", "the caller is a fiber, and would block its worker");
+    if (rad__running() != NULL) rad__misuse("rad_runtime_destroy", "the caller is a fiber, and would block its worker");
     rad_exec_join(rt->exec);
     /* Y2, pairs with X4. */
-    for (uint32_t i = 0; atomic_load_explicit(&rt->visits, memory_order_acquire) > 0; i++)
-        rad__os_give_way(i > 100);
+    for (uint32_t i = 0; atomic_load_explicit(&rt->visits, memory_order_acquire) > 0; i++) rad__os_give_way(i > 100);
     runtime_free(rt);
 }
 
@@ -427,8 +419,7 @@ int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *erro
     first_fiber first = {main, arg, 0};
     rad_runtime *rt = NULL;
     if (main == NULL) rad__misuse("rad_main", "the function is NULL");
-    if (rad__running() != NULL)
-        rad__misuse("rad_main", "the caller is a fiber: use rad_spawn or a nursery");
+    if (rad__running() != NULL) rad__misuse("rad_main", "the caller is a fiber: use rad_spawn or a nursery");
     int code = runtime_create(&rt, options ? options : &preset, true, error);
     if (code != 0) return code;
     code = rad_runtime_spawn(rt, NULL, first_main, &first);

@@ -36,11 +36,9 @@ struct rad_runtime {
     rad_slot *made;      /* all slots, newest first */
     uint32_t slots_left; /* so many more may be made */
     uint32_t slots_made;
-    bool
-        is_capped; /* no more fibers than the options say: cores keep no slots that others may need */
-    bool spawn_waits; /* then a fiber that spawns waits */
-    _Atomic uint32_t
-        leaving; /* if it is capped: fibers that have ended and are still on their stacks */
+    bool is_capped;           /* no more fibers than the options say: cores keep no slots that others may need */
+    bool spawn_waits;         /* then a fiber that spawns waits */
+    _Atomic uint32_t leaving; /* if it is capped: fibers that have ended and are still on their stacks */
     rad_stacks stacks;
     rad_berths berths;
     struct batch *batches; /* memory of slots and berths */
@@ -70,9 +68,8 @@ typedef struct rad_seat {
     uint64_t spawned;
     uint32_t runs; /* while somebody waits for a file */
     rad_wheel wheel;
-    _Atomic uint32_t sharp; /* fibers that wait for a timer in this wheel without slack */
-    uint64_t
-        woke_ns; /* when timers ended its last rest; 0: it has rested since, or was woken otherwise */
+    _Atomic uint32_t sharp;        /* fibers that wait for a timer in this wheel without slack */
+    uint64_t woke_ns;              /* when timers ended its last rest; 0: it has rested since, or was woken otherwise */
     uint64_t woke_ran;             /* runs until then */
     uint64_t spent_ns, spent_runs; /* how long fibers run that were asleep: see sleep.c */
     rad_prng prng;                 /* of select */

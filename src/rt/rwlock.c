@@ -53,8 +53,7 @@ static void has_one(rad_slot *slot, const rwlock *l, bool reads)
 {
     if (slot == NULL) return;
     slot->rwlocks++;
-    if (reads && rad__slot_reads(slot, NULL))
-        atomic_store_explicit(&slot->reads, l, memory_order_relaxed);
+    if (reads && rad__slot_reads(slot, NULL)) atomic_store_explicit(&slot->reads, l, memory_order_relaxed);
 }
 
 static void has_one_less(rad_slot *slot, const rwlock *l)
@@ -87,8 +86,7 @@ static bool read_attempt(rad_clause *c, rad_wakes *wakes)
         in = !(word & WRITER) && l->writers.first == NULL;
         next = in ? ((word + READER) & ~WAITING) | waiting(l) : word | WAITING;
         /* Pairs with the changes of those who leave. */
-    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire, memory_order_relaxed));
     return in;
 }
 
@@ -96,16 +94,15 @@ static bool read_fast(rwlock *l, rad_slot *slot)
 {
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
     while (!(word & (WAITING | WRITER))) /* Pairs with the changes of those who leave. */
-        if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER,
-                                                  memory_order_acquire, memory_order_relaxed)) {
+        if (atomic_compare_exchange_weak_explicit(&l->word, &word, word + READER, memory_order_acquire,
+                                                  memory_order_relaxed)) {
             has_one(slot, l, true);
             return true;
         }
     return false;
 }
 
-static __attribute__((noinline)) int read_slow(rwlock *l, uint64_t self, rad_slot *slot,
-                                               uint64_t until)
+static __attribute__((noinline)) int read_slow(rwlock *l, uint64_t self, rad_slot *slot, uint64_t until)
 {
     if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
         rad__misuse("rad_rwlock_read", "the caller has it to write");
@@ -148,8 +145,7 @@ static bool write_attempt(rad_clause *c, rad_wakes *wakes)
         in = word < READER && !(word & WRITER);
         next = in ? WRITER | waiting(l) : word | WAITING;
         /* Pairs with the changes of those who leave. */
-    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&l->word, &word, next, memory_order_acquire, memory_order_relaxed));
     if (in) writer_set(l, rad__clause_who(c));
     return in;
 }
@@ -161,8 +157,7 @@ static void let_readers_in(rwlock *l)
     rad_clause *c;
     rad__lock(&l->object.lock);
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
-    while (!(word & WRITER) && l->writers.first == NULL &&
-           (c = rad__queue_claim(&l->readers)) != NULL) {
+    while (!(word & WRITER) && l->writers.first == NULL && (c = rad__queue_claim(&l->readers)) != NULL) {
         atomic_fetch_add_explicit(&l->word, READER, memory_order_relaxed); /* beside others: R1 */
         rad__wakes_add(&wakes, c);
     }
@@ -194,21 +189,18 @@ static bool write_fast(rwlock *l, uint64_t self, rad_slot *slot)
 {
     uint64_t free = 0;
     /* Pairs with the changes of those who leave. */
-    if (!atomic_compare_exchange_strong_explicit(&l->word, &free, WRITER, memory_order_acquire,
-                                                 memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&l->word, &free, WRITER, memory_order_acquire, memory_order_relaxed))
         return false;
     writer_set(l, self);
     has_one(slot, l, false);
     return true;
 }
 
-static __attribute__((noinline)) int write_slow(rwlock *l, uint64_t self, rad_slot *slot,
-                                                uint64_t until)
+static __attribute__((noinline)) int write_slow(rwlock *l, uint64_t self, rad_slot *slot, uint64_t until)
 {
     if (until != 0 && atomic_load_explicit(&l->writer, memory_order_relaxed) == self)
         rad__misuse("rad_rwlock_write", "the caller has it already");
-    if (until != 0 && slot != NULL && rad__slot_reads(slot, l))
-        rad__misuse("rad_rwlock_write", for_itself);
+    if (until != 0 && slot != NULL && rad__slot_reads(slot, l)) rad__misuse("rad_rwlock_write", for_itself);
     rad_clause c = {.object = &l->object,
                     .queue = &l->writers,
                     .attempt = write_attempt,
@@ -268,8 +260,7 @@ static bool pass_on(rwlock *l)
     }
     if (next != 0) writer_set(l, writer);
     /* R2: nobody else changes it now. Pairs with those who get in. */
-    atomic_store_explicit(&l->word, next ? next | waiting(l) : word & ~WAITING,
-                          memory_order_release);
+    atomic_store_explicit(&l->word, next ? next | waiting(l) : word & ~WAITING, memory_order_release);
     rad__unlock(&l->object.lock);
     rad__wakes_go(&wakes);
     return next != 0;
@@ -295,8 +286,7 @@ void rad__op_rwlock_unlock(rad_rwlock *public)
         }
         if (writes) writer_set(l, 0);
         /* Pairs with those who get in, and with other readers who leave. */
-        if (atomic_compare_exchange_weak_explicit(&l->word, &word,
-                                                  word - (writes ? WRITER : READER),
+        if (atomic_compare_exchange_weak_explicit(&l->word, &word, word - (writes ? WRITER : READER),
                                                   memory_order_acq_rel, memory_order_relaxed))
             return;
     }

@@ -19,9 +19,8 @@
 #include "rt/user_timer.h"
 
 enum {
-    FEW = 8, /* so many clauses fit into a small frame */
-    DRAWN =
-        8, /* so many cases are drawn from 64 random bits: at least 16 are left for the last of them */
+    FEW = 8,   /* so many clauses fit into a small frame */
+    DRAWN = 8, /* so many cases are drawn from 64 random bits: at least 16 are left for the last of them */
     NOT_PLAIN = 1
 };
 
@@ -72,8 +71,7 @@ typedef struct selection {
 static void check_object(const rad_select_case *from)
 {
     if (RAD_UNLIKELY(from->on.chan == NULL))
-        rad__misuse("rad_select",
-                    "a case has a NULL pointer as its object; RAD_OFF switches a case off");
+        rad__misuse("rad_select", "a case has a NULL pointer as its object; RAD_OFF switches a case off");
 }
 
 /* 0: done. RAD_ESTALE: a handle that was given up. NOT_PLAIN: it is not about an object of ours. */
@@ -124,8 +122,7 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
 /* The clause of this case was done, and no lock is held. */
 static void set_code(rad_select_case *from, int code)
 {
-    from->code =
-        from->kind == RAD_ON_TAKE ? rad__take_ends(from->on.stock, code, from->value) : code;
+    from->code = from->kind == RAD_ON_TAKE ? rad__take_ends(from->on.stock, code, from->value) : code;
 }
 
 static rad_ticker *ticker_of(const rad_select_case *from)
@@ -254,8 +251,8 @@ static int selection_wait(selection *s, uint64_t until)
     return other >= 0 ? other : done;
 }
 
-static int select_among(rad_clause *clauses, uint8_t *at, rad_select_case *cases, uint32_t count,
-                        const order *o, uint64_t until)
+static int select_among(rad_clause *clauses, uint8_t *at, rad_select_case *cases, uint32_t count, const order *o,
+                        uint64_t until)
 {
     selection s = {.cases = cases, .clauses = clauses, .at = at, .timer = -1, .cancel = -1};
     for (uint32_t i = 0; i < count; i++) {
@@ -269,16 +266,14 @@ static int select_among(rad_clause *clauses, uint8_t *at, rad_select_case *cases
     return done;
 }
 
-static __attribute__((noinline)) int select_few(rad_select_case *cases, uint32_t count,
-                                                const order *o, uint64_t until)
+static __attribute__((noinline)) int select_few(rad_select_case *cases, uint32_t count, const order *o, uint64_t until)
 {
     rad_clause clauses[FEW];
     uint8_t at[FEW];
     return select_among(clauses, at, cases, count, o, until);
 }
 
-static __attribute__((noinline)) int select_many(rad_select_case *cases, uint32_t count,
-                                                 const order *o, uint64_t until)
+static __attribute__((noinline)) int select_many(rad_select_case *cases, uint32_t count, const order *o, uint64_t until)
 {
     rad_clause clauses[RAD_SELECT_MAX];
     uint8_t at[RAD_SELECT_MAX];
@@ -295,8 +290,7 @@ static int select_one(rad_select_case *cases, uint32_t count, rad_strand *self, 
         int done = try_all(cases, count, &o);
         if (done != RAD_ETIMEOUT) return done;
     }
-    return count <= FEW ? select_few(cases, count, &o, until)
-                        : select_many(cases, count, &o, until);
+    return count <= FEW ? select_few(cases, count, &o, until) : select_many(cases, count, &o, until);
 }
 
 /* The lock that was taken is one of the caller's: see rad__holds_mutex. */

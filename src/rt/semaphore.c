@@ -47,10 +47,9 @@ uint32_t rad__op_semaphore_permits(const rad_semaphore *public)
 static bool acquire_fast(semaphore *s, uint64_t permits)
 {
     uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
-    while (!(word & WAITING) && word >> 1 >= permits)
-        /* Pairs with the change in rad__op_semaphore_release. */
-        if (atomic_compare_exchange_weak_explicit(&s->word, &word, word - (permits << 1),
-                                                  memory_order_acquire, memory_order_relaxed))
+    while (!(word & WAITING) && word >> 1 >= permits) /* Pairs with the change in rad__op_semaphore_release. */
+        if (atomic_compare_exchange_weak_explicit(&s->word, &word, word - (permits << 1), memory_order_acquire,
+                                                  memory_order_relaxed))
             return true;
     return false;
 }
@@ -67,15 +66,13 @@ static bool acquire_attempt(rad_clause *c, rad_wakes *wakes)
         enough = s->waiters.first == NULL && word >> 1 >= c->want;
         next = enough ? (word & ~WAITING) - (c->want << 1) : word | WAITING;
         /* Pairs with the change in rad__op_semaphore_release. */
-    } while (!atomic_compare_exchange_weak_explicit(&s->word, &word, next, memory_order_acquire,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&s->word, &word, next, memory_order_acquire, memory_order_relaxed));
     return enough;
 }
 
 static void clause_open(rad_clause *c, semaphore *s, uint32_t permits)
 {
-    *c = (rad_clause){
-        .object = &s->object, .queue = &s->waiters, .attempt = acquire_attempt, .want = permits};
+    *c = (rad_clause){.object = &s->object, .queue = &s->waiters, .attempt = acquire_attempt, .want = permits};
 }
 
 void rad__semaphore_clause(rad_clause *c, rad_semaphore *s)
@@ -106,8 +103,7 @@ static void add(semaphore *s, uint64_t permits)
     rad__lock(&s->object.lock);
     uint64_t word = atomic_load_explicit(&s->word, memory_order_relaxed);
     /* Pairs with those who acquire, and with a release without the lock before the flag was set. */
-    while (!atomic_compare_exchange_weak_explicit(&s->word, &word,
-                                                  (word + (permits << 1)) | WAITING,
+    while (!atomic_compare_exchange_weak_explicit(&s->word, &word, (word + (permits << 1)) | WAITING,
                                                   memory_order_acq_rel, memory_order_relaxed)) {
     }
     give(s, &wakes);
@@ -140,7 +136,6 @@ void rad__op_semaphore_release(rad_semaphore *public, uint32_t permits)
             return;
         }
         /* Pairs with those who acquire. */
-    } while (!atomic_compare_exchange_weak_explicit(&s->word, &word,
-                                                    word + ((uint64_t)permits << 1),
+    } while (!atomic_compare_exchange_weak_explicit(&s->word, &word, word + ((uint64_t)permits << 1),
                                                     memory_order_release, memory_order_relaxed));
 }

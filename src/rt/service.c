@@ -41,12 +41,11 @@ int rad__service_start(void)
         if (RAD_LIKELY(state == RUNS)) return 0;
         if (state == STARTS)
             rad__os_give_way(true); /* somebody starts it, or fails */
-        else if (atomic_compare_exchange_strong_explicit(
-                     &service.state, &state, STARTS, memory_order_relaxed, memory_order_relaxed))
+        else if (atomic_compare_exchange_strong_explicit(&service.state, &state, STARTS, memory_order_relaxed,
+                                                         memory_order_relaxed))
             break;
     }
-    int code =
-        rad__os_thread_create(&service.thread, service_main, NULL, STACK_SIZE, RAD_NONE, NULL);
+    int code = rad__os_thread_create(&service.thread, service_main, NULL, STACK_SIZE, RAD_NONE, NULL);
     /* Pairs with the load in rad__service_stop: the thread can be joined. */
     atomic_store_explicit(&service.state, code == 0 ? RUNS : NONE, memory_order_release);
     return code;

@@ -43,8 +43,7 @@ bool rad__stacks_find(const rad_stacks *s, uintptr_t address, rad_stack_place *o
     slab at;
     for (uint32_t number = 0; number < s->most; number = at.first + at.count) {
         at = slab_of(s, number);
-        uintptr_t base =
-            (uintptr_t)slab_base(s, at.index); /* tidy: address ok, it is what is asked */
+        uintptr_t base = (uintptr_t)slab_base(s, at.index); /* tidy: address ok, it is what is asked */
         if (base == 0) return false;
         if (address < base || address - base >= at.count * s->stride) continue;
         *out = (rad_stack_place){at.first + (uint32_t)((address - base) / s->stride),
@@ -68,16 +67,14 @@ static int stacks_measure(rad_stacks *s, const rad_stacks_options *o, rad_error 
     size_t size = o->size ? o->size : RAD_STACK_SIZE;
     s->page = rad__os_page_size();
     if (size < RAD_STACK_SIZE_MIN || size > SIZE_MAX / 4)
-        return rad__error(error, RAD_EINPUT, "a stack of %zu bytes; at least %d are needed", size,
-                          RAD_STACK_SIZE_MIN);
+        return rad__error(error, RAD_EINPUT, "a stack of %zu bytes; at least %d are needed", size, RAD_STACK_SIZE_MIN);
     s->size = (size + s->page - 1) / s->page * s->page;
     s->guard_size = (RAD_STACK_GUARD + s->page - 1) / s->page * s->page;
     if ((s->size + s->guard_size) / s->page % 2 == 0) s->guard_size += s->page;
     s->stride = s->size + s->guard_size;
     s->most = o->most;
     if (s->most == 0 || s->most > STACKS_MOST || s->most > SIZE_MAX / 2 / s->stride)
-        return rad__error(error, RAD_EINPUT,
-                          "%u stacks of %zu KiB: 1 … %d, and the addresses there are", s->most,
+        return rad__error(error, RAD_EINPUT, "%u stacks of %zu KiB: 1 … %d, and the addresses there are", s->most,
                           s->size >> 10, STACKS_MOST);
     s->slab_most = power_below(SLAB_BYTES_MOST / s->stride);
     s->slab_first = s->slab_most < SLAB_STACKS_FIRST ? s->slab_most : SLAB_STACKS_FIRST;
@@ -93,8 +90,8 @@ static int slab_need(rad_stacks *s, const slab *at, char **base, rad_error *erro
     int code = rad__os_pages_map_stacks(&mapped, at->count * s->stride, error);
     if (code != 0) return code;
     /* Pairs with the load in slab_base. */
-    if (atomic_compare_exchange_strong_explicit(&s->slabs[at->index], base, mapped,
-                                                memory_order_acq_rel, memory_order_acquire))
+    if (atomic_compare_exchange_strong_explicit(&s->slabs[at->index], base, mapped, memory_order_acq_rel,
+                                                memory_order_acquire))
         *base = mapped;
     else
         rad__os_pages_unmap(mapped, at->count * s->stride);
@@ -109,8 +106,7 @@ static int stacks_choose_guard(rad_stacks *s, enum rad_guard wanted, rad_error *
     int code = slab_need(s, &first, &base, error);
     if (code != 0) return code;
     s->guard = wanted;
-    if (wanted == RAD_GUARD_BEST)
-        s->guard = rad__os_pages_marks_work(base) ? RAD_GUARD_MARKS : RAD_GUARD_MAPPINGS;
+    if (wanted == RAD_GUARD_BEST) s->guard = rad__os_pages_marks_work(base) ? RAD_GUARD_MARKS : RAD_GUARD_MAPPINGS;
     s->guard_most = s->most;
     if (s->guard == RAD_GUARD_MAPPINGS) {
         uint32_t mappings = rad__os_mapping_limit();
@@ -126,8 +122,7 @@ int rad__stacks_open(rad_stacks *s, const rad_stacks_options *o, rad_error *erro
     if (code == 0) {
         s->slabs = rad__alloc_later(s->slab_count, sizeof *s->slabs);
         if (rad__stack_is_watched()) s->notes = rad__alloc(s->most, sizeof *s->notes);
-        if (s->slabs == NULL || (rad__stack_is_watched() && s->notes == NULL))
-            code = rad__error_memory(error);
+        if (s->slabs == NULL || (rad__stack_is_watched() && s->notes == NULL)) code = rad__error_memory(error);
     }
     if (code == 0) code = stacks_choose_guard(s, o->guard, error);
     if (code != 0) rad__stacks_close(s);
@@ -169,8 +164,7 @@ int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error)
     uint32_t number = atomic_load_explicit(&s->next, memory_order_relaxed);
     char *low;
     do {
-        if (number >= s->most)
-            return rad__error(error, RAD_ELIMIT, "all %u stacks are in use", s->most);
+        if (number >= s->most) return rad__error(error, RAD_ELIMIT, "all %u stacks are in use", s->most);
         slab at = slab_of(s, number);
         char *base;
         int code = slab_need(s, &at, &base, error);
@@ -178,8 +172,8 @@ int rad__stacks_new(rad_stacks *s, rad_stack *out, rad_error *error)
         low = base + (number - at.first) * s->stride;
         if (s->guard == RAD_GUARD_MAPPINGS) code = guard_by_mapping(s, low, number, error);
         if (code != 0) return code;
-    } while (!atomic_compare_exchange_weak_explicit(&s->next, &number, number + 1,
-                                                    memory_order_relaxed, memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(&s->next, &number, number + 1, memory_order_relaxed,
+                                                    memory_order_relaxed));
     size_t colour = number % RAD_STACK_COLOURS * (size_t)RAD_STACK_COLOUR;
     *out = (rad_stack){low + s->guard_size, s->size - colour, number};
     if (s->notes) s->notes[number] = rad__stack_announce(out->base, out->size);
@@ -208,11 +202,9 @@ int rad__stack_forget(const rad_stack *stack, size_t keep, rad_error *error)
 void rad__stacks_report(const rad_stacks *s, rad_stacks_report *out)
 {
     slab at;
-    *out =
-        (rad_stacks_report){.stacks = atomic_load_explicit(&s->next, memory_order_relaxed),
-                            .guards = s->guard == RAD_GUARD_MARKS ? "guard regions" : "mprotect"};
-    uint64_t table =
-        s->page / sizeof(uint64_t) * s->page; /* bytes that one page table translates */
+    *out = (rad_stacks_report){.stacks = atomic_load_explicit(&s->next, memory_order_relaxed),
+                               .guards = s->guard == RAD_GUARD_MARKS ? "guard regions" : "mprotect"};
+    uint64_t table = s->page / sizeof(uint64_t) * s->page; /* bytes that one page table translates */
     for (uint32_t number = 0; number < s->most; number = at.first + at.count) {
         at = slab_of(s, number);
         if (slab_base(s, at.index) == NULL) break;

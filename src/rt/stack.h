@@ -101,12 +101,11 @@ typedef struct rad_stack_place {
 RAD_INTERNAL bool rad__stacks_find(const rad_stacks *s, uintptr_t address, rad_stack_place *out);
 
 typedef struct rad_stacks_report {
-    uint32_t stacks;       /* handed out */
-    uint32_t slabs;        /* mapped */
-    uint64_t mapped_bytes; /* addresses */
-    uint64_t
-        page_table_bytes; /* an estimate: what the stacks handed out take once they are touched */
-    const char *guards;   /* "guard regions" or "mprotect" */
+    uint32_t stacks;           /* handed out */
+    uint32_t slabs;            /* mapped */
+    uint64_t mapped_bytes;     /* addresses */
+    uint64_t page_table_bytes; /* an estimate: what the stacks handed out take once they are touched */
+    const char *guards;        /* "guard regions" or "mprotect" */
 } rad_stacks_report;
 RAD_INTERNAL void rad__stacks_report(const rad_stacks *s, rad_stacks_report *out);
 

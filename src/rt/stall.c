@@ -33,8 +33,7 @@ static bool is_the_same(const rad_stall *s, uint32_t worker)
     return owns(s->who, worker) && rad__fiber_generation(&s->who->strand) == s->generation;
 }
 
-bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck, bool blocked,
-                     uint64_t now)
+bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck, bool blocked, uint64_t now)
 {
     uint64_t first = rt->stall_ns / FIRST_LOOK_PART;
     if (!stuck) *s = (rad_stall){0};

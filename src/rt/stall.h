@@ -16,8 +16,7 @@
 
 /* What is known of one worker. */
 typedef struct rad_stall {
-    uint64_t
-        since_ns; /* of the first look, or before that when it was first seen stuck; 0: it is not */
+    uint64_t since_ns;   /* of the first look, or before that when it was first seen stuck; 0: it is not */
     rad_slot *who;       /* the fiber that owned it at the first look; NULL: not looked yet */
     uint32_t generation; /* of that fiber */
     bool said;
@@ -25,7 +24,7 @@ typedef struct rad_stall {
 
 /* What the watch saw of a worker: it has finished nothing since the last look, and its thread sleeps in a system call.
  * False: the next look need not come soon. */
-RAD_INTERNAL bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck,
-                                  bool blocked, uint64_t now);
+RAD_INTERNAL bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck, bool blocked,
+                                  uint64_t now);
 
 #endif

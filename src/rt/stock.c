@@ -33,8 +33,7 @@ RAD_NAMED(struct rad_stock);
 
 enum { GET = 0, MAKE = 1 }; /* the code of a clause; or RAD_ECLOSED */
 
-int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
-                         const rad_stock_calls *calls)
+int rad__op_stock_create(rad_stock **stock, size_t size, uint32_t capacity, const rad_stock_calls *calls)
 {
     *stock = NULL;
     if (capacity == 0 || size > SIZE_MAX / 2) return RAD_EINPUT;

@@ -80,8 +80,7 @@ static void take_over(rad_core *core, rad_berth *berth, rad_strand *next)
     self->berth = NULL;
     rad__life_end(&self->life);
     rad__strand_ended(core, self);
-    rad__exec_wake_thread(core->runtime->exec,
-                          rad__worker_left(core->worker, &self->task, RAD_RUN_DONE));
+    rad__exec_wake_thread(core->runtime->exec, rad__worker_left(core->worker, &self->task, RAD_RUN_DONE));
     rad__life_own(&next->life, core->worker->id);
     berth->strand = next;
     next->berth = berth;
@@ -135,8 +134,7 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     rad_core *core = rad_worker_scratch(w);
     rad_strand *s = (rad_strand *)task;
     rad_runtime *rt = core->runtime;
-    if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed)))
-        rad__runtime_stir(rt);
+    if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed))) rad__runtime_stir(rt);
     uint64_t now = rad__timers_due(rad__seat_of(core));
     if (RAD_UNLIKELY(now != 0)) s = timers_first(core, s, now);
     if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
@@ -156,8 +154,8 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
 /* By a worker that has nothing to do, and goes on with it. */
 static void queue_idle(rad_strand *s, rad_worker *w)
 {
-    uint32_t woken = w->phase == RAD_PHASE_PARKED ? rad__worker_wake_resting(w, &s->task)
-                                                  : rad__worker_wake(w, &s->task);
+    uint32_t woken =
+        w->phase == RAD_PHASE_PARKED ? rad__worker_wake_resting(w, &s->task) : rad__worker_wake(w, &s->task);
     if (woken != w->id) rad__exec_wake_thread(s->runtime->exec, woken);
 }
 

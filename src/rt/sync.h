@@ -61,8 +61,7 @@ RAD_INTERNAL void rad__waitgroup_clause(rad_clause *c, rad_waitgroup *g);
 
 /* For reports: who has it, as rad__who says it; 0: nobody, or those who read it, `readers` in number. */
 RAD_INTERNAL uint64_t rad__mutex_holder(const rad_waitable *o);
-RAD_INTERNAL uint64_t rad__rwlock_holders(const rad_waitable *o, uint64_t *readers,
-                                          const void **lock);
+RAD_INTERNAL uint64_t rad__rwlock_holders(const rad_waitable *o, uint64_t *readers, const void **lock);
 RAD_INTERNAL uint64_t rad__once_runner(const rad_waitable *o);
 
 #endif

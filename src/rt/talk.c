@@ -49,8 +49,8 @@ int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacit
     t->taken = rad__alloc(shape->role_count, sizeof *t->taken);
     int status = t->channels && t->taken ? 0 : RAD_ENOMEM;
     for (uint32_t i = 0; i < shape->channel_count && status == 0; i++)
-        status = rad_chan_create(&t->channels[i], talk_packet_size(shape->widths[i]),
-                                 capacity ? capacity : 1, RAD_CHAN_BLOCKS);
+        status = rad_chan_create(&t->channels[i], talk_packet_size(shape->widths[i]), capacity ? capacity : 1,
+                                 RAD_CHAN_BLOCKS);
     if (status == 0)
         *talk = t;
     else
@@ -61,8 +61,7 @@ int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacit
 void rad_talk_close(rad_talk *t, int code)
 {
     int none = 0;
-    atomic_compare_exchange_strong_explicit(&t->code, &none, code, memory_order_relaxed,
-                                            memory_order_relaxed);
+    atomic_compare_exchange_strong_explicit(&t->code, &none, code, memory_order_relaxed, memory_order_relaxed);
     for (uint32_t i = 0; i < t->shape->channel_count; i++) rad_chan_close(t->channels[i], code);
 }
 
@@ -76,8 +75,7 @@ void rad_talk_destroy(rad_talk *t)
     if (t == NULL) return;
     for (uint32_t i = 0; t->channels && i < t->shape->channel_count; i++) {
         rad_talk_packet packet;
-        while (t->channels[i] && rad_chan_count(t->channels[i]) > 0 &&
-               rad_recv(t->channels[i], &packet, 0) == 0)
+        while (t->channels[i] && rad_chan_count(t->channels[i]) > 0 && rad_recv(t->channels[i], &packet, 0) == 0)
             talk_drop(t, &packet);
         rad_chan_destroy(t->channels[i]);
     }
@@ -115,8 +113,7 @@ static void party_say_act(rad_party *p, uint32_t kind, uint32_t message, uint32_
 }
 
 /* "Seller of TwoBuyer, shop.session:6: cannot …; expected: send quote to Bob" */
-static int party_refuse(rad_party *p, const char *what, uint32_t kind, uint32_t message,
-                        uint32_t peer)
+static int party_refuse(rad_party *p, const char *what, uint32_t kind, uint32_t message, uint32_t peer)
 {
     const rad_party_state *s = &p->table->states[p->state];
     char line[16] = "";
@@ -138,8 +135,7 @@ static int party_refuse(rad_party *p, const char *what, uint32_t kind, uint32_t 
 }
 
 /* The arm of the state for this; NULL: there is none. */
-static const rad_party_arm *party_arm(const rad_party *p, uint32_t kind, uint32_t message,
-                                      uint32_t peer)
+static const rad_party_arm *party_arm(const rad_party *p, uint32_t kind, uint32_t message, uint32_t peer)
 {
     const rad_party_state *s = &p->table->states[p->state];
     for (uint32_t i = 0; s->kind == kind && !p->forked && i < s->arm_count; i++) {
@@ -151,8 +147,7 @@ static const rad_party_arm *party_arm(const rad_party *p, uint32_t kind, uint32_
 
 /* ---- Beginning and ending -------------------------------------------------------------------------------- */
 
-static void party_init(rad_party *p, rad_talk *talk, const rad_party_table *table, uint32_t role,
-                       uint32_t state)
+static void party_init(rad_party *p, rad_talk *talk, const rad_party_table *table, uint32_t role, uint32_t state)
 {
     *p = (rad_party){.talk = talk, .table = table, .role = role, .state = state};
 }
@@ -172,8 +167,7 @@ int rad_party_begin(rad_party *p, rad_talk *talk, const rad_party_table *table, 
 {
     *p = (rad_party){.talk = talk, .table = table};
     if (table->digest != talk->shape->digest) {
-        party_say(p, "the headers are of different versions of protocol ", talk->shape->protocol,
-                  ": write them anew");
+        party_say(p, "the headers are of different versions of protocol ", talk->shape->protocol, ": write them anew");
         return party_stillborn(p);
     }
     if (member >= table->role_count) {
@@ -217,8 +211,7 @@ static int party_pack(const rad_party *p, rad_talk_packet *packet, const rad_tal
     return 0;
 }
 
-int rad_party_send(rad_party *p, uint32_t message, uint32_t peer, const rad_talk_value *fields,
-                   rad_time until)
+int rad_party_send(rad_party *p, uint32_t message, uint32_t peer, const rad_talk_value *fields, rad_time until)
 {
     const rad_party_arm *arm = party_arm(p, RAD_PARTY_SEND, message, peer);
     if (arm == NULL) return party_refuse(p, "cannot ", RAD_PARTY_SEND, message, peer);
@@ -236,21 +229,18 @@ int rad_party_send(rad_party *p, uint32_t message, uint32_t peer, const rad_talk
 int rad_party_await(rad_party *p, rad_time until)
 {
     const rad_party_state *s = &p->table->states[p->state];
-    if (s->kind != RAD_PARTY_RECEIVE || p->forked)
-        return party_refuse(p, "cannot wait for a message", RAD_NONE, 0, 0);
+    if (s->kind != RAD_PARTY_RECEIVE || p->forked) return party_refuse(p, "cannot wait for a message", RAD_NONE, 0, 0);
     const rad_party_arm *arm = &p->table->arms[s->first_arm];
     int status = p->has_packet ? 0 : rad_recv(p->talk->channels[arm->channel], &p->packet, until);
     if (status != 0) return status;
     p->has_packet = true;
-    if (party_arm(p, RAD_PARTY_RECEIVE, p->packet.message, arm->peer) != NULL)
-        return (int)p->packet.message;
+    if (party_arm(p, RAD_PARTY_RECEIVE, p->packet.message, arm->peer) != NULL) return (int)p->packet.message;
     char what[80];
     snprintf(what, sizeof what, "there came %s", p->talk->shape->messages[p->packet.message].label);
     return party_refuse(p, what, RAD_NONE, 0, 0);
 }
 
-int rad_party_receive(rad_party *p, uint32_t message, uint32_t peer, rad_talk_value *fields,
-                      rad_time until)
+int rad_party_receive(rad_party *p, uint32_t message, uint32_t peer, rad_talk_value *fields, rad_time until)
 {
     const rad_party_arm *arm = party_arm(p, RAD_PARTY_RECEIVE, message, peer);
     if (arm == NULL) return party_refuse(p, "cannot ", RAD_PARTY_RECEIVE, message, peer);
@@ -261,8 +251,7 @@ int rad_party_receive(rad_party *p, uint32_t message, uint32_t peer, rad_talk_va
         party_say(p, "; there came ", p->talk->shape->messages[came].label, "");
         return RAD_EPROTOCOL;
     }
-    for (uint32_t i = 0; i < p->talk->shape->messages[message].fields; i++)
-        fields[i] = p->packet.fields[i];
+    for (uint32_t i = 0; i < p->talk->shape->messages[message].fields; i++) fields[i] = p->packet.fields[i];
     p->has_packet = false;
     p->state = arm->next;
     return 0;
@@ -281,10 +270,8 @@ int rad_party_does(rad_party *p, uint32_t what)
 int rad_party_fork(rad_party *p, rad_party *branches, uint32_t count)
 {
     const rad_party_state *s = &p->table->states[p->state];
-    if (s->kind != RAD_PARTY_FORK || p->forked)
-        return party_refuse(p, "cannot ", RAD_PARTY_FORK, 0, 0);
-    if (s->arm_count != count)
-        return party_refuse(p, "has another number of branches here", RAD_NONE, 0, 0);
+    if (s->kind != RAD_PARTY_FORK || p->forked) return party_refuse(p, "cannot ", RAD_PARTY_FORK, 0, 0);
+    if (s->arm_count != count) return party_refuse(p, "has another number of branches here", RAD_NONE, 0, 0);
     for (uint32_t i = 0; i < count; i++) {
         party_init(&branches[i], p->talk, p->table, p->role, p->table->arms[s->first_arm + i].next);
         branches[i].parent = p;
@@ -297,11 +284,9 @@ int rad_party_join(rad_party *p, rad_party *branches, uint32_t count)
 {
     const rad_party_state *s = &p->table->states[p->state];
     if (!p->forked) return party_refuse(p, "cannot join", RAD_NONE, 0, 0);
-    if (s->arm_count != count)
-        return party_refuse(p, "has another number of branches here", RAD_NONE, 0, 0);
+    if (s->arm_count != count) return party_refuse(p, "has another number of branches here", RAD_NONE, 0, 0);
     for (uint32_t i = 0; i < count; i++) {
-        if (branches[i].parent != p)
-            return party_refuse(p, "joins what it has not forked", RAD_NONE, 0, 0);
+        if (branches[i].parent != p) return party_refuse(p, "joins what it has not forked", RAD_NONE, 0, 0);
         if (branches[i].table->states[branches[i].state].kind == RAD_PARTY_END) continue;
         party_refuse(&branches[i], "ends before its part does", RAD_NONE, 0, 0);
         memcpy(p->error, branches[i].error, sizeof p->error);

@@ -92,8 +92,8 @@ bool rad__tests_wrong(char *text, size_t size)
     for (const rad_test *t = tests; t != NULL; t = t->next) {
         const rad_test *first = rad__test_find(t->name);
         if (first == t) continue;
-        rad__readable_text(text, size, "two tests are called '%s': %s:%u and %s:%u", t->name,
-                           first->file, first->line, t->file, t->line);
+        rad__readable_text(text, size, "two tests are called '%s': %s:%u and %s:%u", t->name, first->file, first->line,
+                           t->file, t->line);
         return true;
     }
     if (rad__goals_number() <= RAD_GOALS_MAX) return false;
@@ -142,8 +142,7 @@ bool rad__test_set(const char *assignment, char *text, size_t size)
     if (found) return true;
     char names[300] = "";
     for (rad_test_param *p = params; p != NULL; p = p->next)
-        if (p->next == NULL || strcmp(p->name, p->next->name) != 0)
-            add_name(names, sizeof names, p->name);
+        if (p->next == NULL || strcmp(p->name, p->next->name) != 0) add_name(names, sizeof names, p->name);
     rad__readable_text(text, size, "no parameter is called '%.*s'; %s%s", (int)length, assignment,
                        names[0] ? "there are: " : "there are none (RAD_PARAM)", names);
     return false;
@@ -178,16 +177,13 @@ int rad__test_run(const rad_test *test, rad_error *error)
 void rad__test_catalog(FILE *to)
 {
     char wrong[400];
-    if (rad__tests_wrong(wrong, sizeof wrong))
-        rad__readable_print(to, RAD_CATALOG_LEAD "wrong\t%s\n", wrong);
+    if (rad__tests_wrong(wrong, sizeof wrong)) rad__readable_print(to, RAD_CATALOG_LEAD "wrong\t%s\n", wrong);
     for (const rad_test *t = tests; t != NULL; t = t->next)
         rad__readable_print(to, RAD_CATALOG_LEAD "test\t%s\t%s\t%u\n", t->name, t->file, t->line);
     for (const rad_test_param *p = params; p != NULL; p = p->next)
-        rad__readable_print(to, RAD_CATALOG_LEAD "param\t%s\t%lld\t%s\n", p->name,
-                            (long long)*p->value, p->about);
+        rad__readable_print(to, RAD_CATALOG_LEAD "param\t%s\t%lld\t%s\n", p->name, (long long)*p->value, p->about);
     for (const rad_goal *g = goals, *before = NULL; g != NULL; before = g, g = g->next)
         if (before == NULL || before->number != g->number)
-            rad__readable_print(to, RAD_CATALOG_LEAD "goal\t%s\t%s\t%u\t%s\n", g->what, g->file,
-                                g->line, g->function);
+            rad__readable_print(to, RAD_CATALOG_LEAD "goal\t%s\t%s\t%u\t%s\n", g->what, g->file, g->line, g->function);
     rad__readable_print(to, RAD_CATALOG_LEAD "end\n");
 }

@@ -47,9 +47,8 @@ static uint64_t draw(void)
 {
     static _Atomic uint64_t others;
     _Atomic uint64_t *draws = stress ? &stress->draws : &others;
-    uint64_t z =
-        (stress ? stress->seed : 0) +
-        atomic_fetch_add_explicit(draws, 1, memory_order_relaxed) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = (stress ? stress->seed : 0) +
+                 atomic_fetch_add_explicit(draws, 1, memory_order_relaxed) * UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -104,38 +103,37 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file,
-                     unsigned line, const char *function)
+void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file, unsigned line,
+                     const char *function)
 {
     char text[500];
     (void)kind;
-    rad__readable_text(text, sizeof text, "%s:%u: %s: check failed: %s", file_name(file), line,
-                       function, condition);
+    rad__readable_text(text, sizeof text, "%s:%u: %s: check failed: %s", file_name(file), line, function, condition);
     fails(text);
 }
 
-void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function,
-                      const char *format, ...)
+void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function, const char *format,
+                      ...)
 {
     char text[500], what[200];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    rad__readable_text(text, sizeof text, "%s:%u: %s: not always: %s (%s)", file_name(file), line,
-                       function, what, condition);
+    rad__readable_text(text, sizeof text, "%s:%u: %s: not always: %s (%s)", file_name(file), line, function, what,
+                       condition);
     fails(text);
 }
 
-void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition, const char *file,
-                          unsigned line, const char *function)
+void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition, const char *file, unsigned line,
+                          const char *function)
 {
     char text[500];
     if ((*taken)++ < most) {
         RAD_IGNORE(rad_sleep(1000000));
         return;
     }
-    rad__readable_text(text, sizeof text, "%s:%u: %s: not within %llu steps: %s", file_name(file),
-                       line, function, (unsigned long long)most, condition);
+    rad__readable_text(text, sizeof text, "%s:%u: %s: not within %llu steps: %s", file_name(file), line, function,
+                       (unsigned long long)most, condition);
     fails(text);
 }

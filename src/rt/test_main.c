@@ -34,15 +34,13 @@ static const rad_test *named_test(int argc, char **argv)
         if (test != NULL) rad__test_refuses("one test at a time: 'raddle test' takes several");
         test = rad__test_find(argv[i]);
         if (test != NULL) continue;
-        rad__readable_text(text, sizeof text, "unknown test '%.80s'; there are: %s", argv[i],
-                           names);
+        rad__readable_text(text, sizeof text, "unknown test '%.80s'; there are: %s", argv[i], names);
         rad__test_refuses(text);
     }
     if (test == NULL && rad__tests()->next == NULL) test = rad__tests();
     if (test != NULL) return test;
-    rad__readable_text(
-        text, sizeof text,
-        "the program has several tests ('raddle test' explores all); name one of: %s", names);
+    rad__readable_text(text, sizeof text, "the program has several tests ('raddle test' explores all); name one of: %s",
+                       names);
     rad__test_refuses(text);
 }
 
@@ -143,13 +141,11 @@ static void tell_goals(const request *r, const rad_test *t)
     static const char begin[] = "rad_test_of_";
     for (const rad_goal *g = rad__goals(); g != NULL; g = g->next) {
         uint8_t state = r->shared->goals[g->number];
-        bool own = strcmp(g->file, t->file) == 0 &&
-                   strncmp(g->function, begin, sizeof begin - 1) == 0 &&
+        bool own = strcmp(g->file, t->file) == 0 && strncmp(g->function, begin, sizeof begin - 1) == 0 &&
                    strcmp(g->function + sizeof begin - 1, t->name) == 0;
         if (state & RAD_GOAL_HELD || (state == 0 && !own)) continue;
-        rad__readable_print(answers(), "%snote: never on threads: %s (%s:%u, %s)\n",
-                            r->tap ? "# " : "      ", g->what, g->file, g->line,
-                            state ? "not true there" : "no run came there");
+        rad__readable_print(answers(), "%snote: never on threads: %s (%s:%u, %s)\n", r->tap ? "# " : "      ", g->what,
+                            g->file, g->line, state ? "not true there" : "no run came there");
     }
 }
 
@@ -170,8 +166,8 @@ static void judge(const request *r, const rad_os_trial *how, char *text, size_t 
         rad__readable_text(text, size, "the test ended the process, with status %d", how->status);
     size_t used = strlen(text);
     if (used > 0)
-        rad__readable_text(text + used, size - used, "; repetition %u of seed %llu",
-                           s->runs + !s->done, (unsigned long long)r->seed);
+        rad__readable_text(text + used, size - used, "; repetition %u of seed %llu", s->runs + !s->done,
+                           (unsigned long long)r->seed);
 }
 
 static int stress_one(const request *r, const rad_test *t, uint32_t number, bool *failed)
@@ -192,8 +188,7 @@ static int stress_one(const request *r, const rad_test *t, uint32_t number, bool
     if (r->tap)
         rad__readable_print(answers(), "%s %u - %s\n", lead, number, t->name);
     else
-        rad__readable_print(answers(), "%-5s %s: %u runs on threads\n", lead, t->name,
-                            r->shared->runs);
+        rad__readable_print(answers(), "%-5s %s: %u runs on threads\n", lead, t->name, r->shared->runs);
     if (text[0]) rad__readable_print(answers(), "%s%s\n", r->tap ? "# " : "      ", text);
     if (text[0] == 0) tell_goals(r, t);
     fflush(answers());
@@ -218,8 +213,8 @@ static int run_stress(request *r)
         failures += failed;
     }
     if (!r->tap)
-        rad__readable_print(answers(), "%u passed, %u failed (on threads, seed %llu)\n",
-                            count - failures, failures, (unsigned long long)r->seed);
+        rad__readable_print(answers(), "%u passed, %u failed (on threads, seed %llu)\n", count - failures, failures,
+                            (unsigned long long)r->seed);
     return failures ? STATUS_FOUND : 0;
 }
 
@@ -236,18 +231,17 @@ static int list_tests(const request *r)
 
 static int help(void)
 {
-    rad__readable_print(
-        answers(),
-        "tests [NAME ...] [PARAMETER=VALUE ...] [options]\n\n"
-        "Explores each test, with 'raddle test'; 'raddle test --help' has the options of that.\n"
-        "In a NAME * stands for anything. The variable RADDLE_OPTIONS has options, too.\n\n"
-        "  --list        print the names of the tests\n"
-        "  --threads     run them on threads instead, each many times\n"
-        "    --runs N    so many times (default: %d)\n"
-        "    --time S    at most S seconds for a test (default: %d)\n"
-        "    --seed S    of choices (default: 1)\n"
-        "    --tap       print TAP; --json, --junit FILE: with the help of 'raddle test'\n",
-        RUNS_PRESET, SECONDS_PRESET);
+    rad__readable_print(answers(),
+                        "tests [NAME ...] [PARAMETER=VALUE ...] [options]\n\n"
+                        "Explores each test, with 'raddle test'; 'raddle test --help' has the options of that.\n"
+                        "In a NAME * stands for anything. The variable RADDLE_OPTIONS has options, too.\n\n"
+                        "  --list        print the names of the tests\n"
+                        "  --threads     run them on threads instead, each many times\n"
+                        "    --runs N    so many times (default: %d)\n"
+                        "    --time S    at most S seconds for a test (default: %d)\n"
+                        "    --seed S    of choices (default: 1)\n"
+                        "    --tap       print TAP; --json, --junit FILE: with the help of 'raddle test'\n",
+                        RUNS_PRESET, SECONDS_PRESET);
     return 0;
 }
 
@@ -255,8 +249,7 @@ static bool read_count(const char *text, uint64_t *value)
 {
     uint64_t n = 0;
     const char *at = text;
-    for (; *at >= '0' && *at <= '9' && n < UINT64_C(1000000000000000); at++)
-        n = n * 10 + (uint64_t)(*at - '0');
+    for (; *at >= '0' && *at <= '9' && n < UINT64_C(1000000000000000); at++) n = n * 10 + (uint64_t)(*at - '0');
     *value = n;
     return *text != 0 && *at == 0;
 }
@@ -338,8 +331,7 @@ static bool has_word(char **words, const char *word)
 {
     size_t size = strlen(word);
     for (; *words != NULL; words++)
-        if (strncmp(*words, word, size) == 0 && ((*words)[size] == 0 || (*words)[size] == '='))
-            return true;
+        if (strncmp(*words, word, size) == 0 && ((*words)[size] == 0 || (*words)[size] == '=')) return true;
     return false;
 }
 
@@ -368,12 +360,10 @@ int rad_test_main(int argc, char **argv)
     static request r;
     if (rad__test_is_explored()) return run_explored(argc, argv);
     rad__goals_number();
-    if (argc >= WORDS_MAX || !all_words(argc, argv, words, memory, sizeof memory))
-        return refuse("too many arguments");
+    if (argc >= WORDS_MAX || !all_words(argc, argv, words, memory, sizeof memory)) return refuse("too many arguments");
     if (has_word(words, "--help") || has_word(words, "-h")) return help();
     bool alone = has_word(words, "--threads") || has_word(words, "--list");
-    if (!alone || has_word(words, "--junit") || has_word(words, "--json"))
-        return become_raddle(argc, argv);
+    if (!alone || has_word(words, "--junit") || has_word(words, "--json")) return become_raddle(argc, argv);
     int status = read_request(&r, words);
     if (status != 0) return status;
     return r.list ? list_tests(&r) : run_stress(&r);

@@ -68,8 +68,7 @@ static place earliest(const rad_wheel *w)
 /* When the slot begins: the digits of base, its own, and zeros. */
 static uint64_t beginning(const rad_wheel *w, place p)
 {
-    uint64_t above = UINT64_MAX << (p.level * DIGIT)
-                                << DIGIT; /* in two steps: level 10 has nothing above */
+    uint64_t above = UINT64_MAX << (p.level * DIGIT) << DIGIT; /* in two steps: level 10 has nothing above */
     return (w->base_ns & above) | (uint64_t)p.slot << (p.level * DIGIT);
 }
 
@@ -87,8 +86,7 @@ void rad__wheel_open(rad_wheel *w, uint64_t now_ns)
     atomic_init(&w->next_ns, UINT64_MAX);
 }
 
-bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who,
-                    uint32_t ticket)
+bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who, uint32_t ticket)
 {
     RAD_DCHECK(atomic_load_explicit(&t->armed, memory_order_relaxed) == 0);
     t->who = who;

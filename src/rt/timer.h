@@ -78,8 +78,7 @@ typedef struct rad_expired {
 RAD_INTERNAL void rad__wheel_open(rad_wheel *w, uint64_t now_ns);
 
 /* True when it became the earliest: who sleeps until the wheel's next look has to be told. UINT64_MAX: for ever. */
-RAD_INTERNAL bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who,
-                                 uint32_t ticket);
+RAD_INTERNAL bool rad__wheel_arm(rad_wheel *w, rad_wheel_timer *t, uint64_t deadline_ns, void *who, uint32_t ticket);
 
 /* From any thread. True: it will not expire. False: it has expired, or was never armed; costs no lock.
  * The timer's memory is the caller's again. */
@@ -87,8 +86,7 @@ RAD_INTERNAL bool rad__timer_disarm(rad_wheel_timer *t);
 
 /* Takes out up to `max` timers whose time has come, in order, from any thread; the caller wakes whom it finds in
  * `out`. When rad__wheel_next is not later than now afterwards, there is more: to be called again, soon. */
-RAD_INTERNAL uint32_t rad__wheel_expire(rad_wheel *w, uint64_t now_ns, rad_expired *out,
-                                        uint32_t max);
+RAD_INTERNAL uint32_t rad__wheel_expire(rad_wheel *w, uint64_t now_ns, rad_expired *out, uint32_t max);
 
 /* When to look next, from any thread: the earliest deadline, or a time before it; looking then brings the answer
  * nearer. UINT64_MAX: nothing is armed, or for ever. */

@@ -8,8 +8,7 @@ static _Atomic(rad_semaphore *) chunks[RAD_FILE_CHUNKS];
 
 static void chunk_reset(rad_semaphore *chunk, uint32_t n)
 {
-    for (uint32_t i = 0; i < rad__file_chunk_size(n); i++)
-        chunk[i] = (rad_semaphore)RAD_SEMAPHORE_INIT(1);
+    for (uint32_t i = 0; i < rad__file_chunk_size(n); i++) chunk[i] = (rad_semaphore)RAD_SEMAPHORE_INIT(1);
 }
 
 /* In the child: who had a turn, or waited for one, is not here. */
@@ -30,8 +29,7 @@ static rad_semaphore *chunk_make(uint32_t n)
         atomic_store_explicit(&forks, rad__os_after_fork(turns_forked), memory_order_relaxed);
     chunk_reset(chunk, n);
     /* Pairs with the load in rad__turn_of. */
-    if (atomic_compare_exchange_strong_explicit(&chunks[n], &other, chunk, memory_order_acq_rel,
-                                                memory_order_acquire))
+    if (atomic_compare_exchange_strong_explicit(&chunks[n], &other, chunk, memory_order_acq_rel, memory_order_acquire))
         return chunk;
     rad__free(chunk); /* another thread was quicker */
     return other;

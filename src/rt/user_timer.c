@@ -154,15 +154,13 @@ int rad__op_timer_start(rad_timer *t, rad_time when)
     rad_wakes wakes = {0};
     timer_check(t, "rad_timer_start");
     rad__my_slot("rad_timer_start");
-    rad_mutex_lock(
-        &t->starts); /* whether there is a fiber is known when the one before has ended */
+    rad_mutex_lock(&t->starts); /* whether there is a fiber is known when the one before has ended */
     rad__lock(&t->object.lock);
     int code = take_back(t), failed = 0;
     bool attended = t->attended;
     t->running = t->attended = true;
     t->when = when;
-    t->references +=
-        attended ? 1 : 2; /* of this call: the function may destroy the timer meanwhile */
+    t->references += attended ? 1 : 2; /* of this call: the function may destroy the timer meanwhile */
     if (attended && when < t->awake) call_fiber(t, &wakes);
     rad__unlock(&t->object.lock);
     rad__wakes_go(&wakes);

@@ -30,8 +30,8 @@ static bool waiter_claim(rad_waiter *w)
 {
     uint32_t open = RAD_WAIT_OPEN;
     /* N2 and V2: each pairs with the other. Who claims sees what the waiter wrote before it queued its clauses. */
-    return atomic_compare_exchange_strong_explicit(&w->word, &open, RAD_WAIT_CLAIMED,
-                                                   memory_order_acq_rel, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&w->word, &open, RAD_WAIT_CLAIMED, memory_order_acq_rel,
+                                                   memory_order_relaxed);
 }
 
 rad_clause *rad__queue_claim_some(rad_queue *q)
@@ -217,8 +217,7 @@ int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until)
     return rad__wait_single(&w, c, until);
 }
 
-int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until, void (*after)(void *arg),
-                    void *arg)
+int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until, void (*after)(void *arg), void *arg)
 {
     rad_waiter w;
     rad__waiter_open(&w, c, self);
@@ -234,8 +233,7 @@ static int wait_one(rad_clause *c, rad_strand *self, uint64_t until)
     rad__lock(&c->object->lock);
     bool done = c->attempt(c, &wakes);
     if (!done && until != 0)
-        return c->asks ? rad__wait_after(c, self, until, c->asks, c)
-                       : rad__wait_locked(c, self, until);
+        return c->asks ? rad__wait_after(c, self, until, c->asks, c) : rad__wait_locked(c, self, until);
     rad__unlock(&c->object->lock);
     rad__wakes_go(&wakes);
     return done ? 0 : RAD_ETIMEOUT;
@@ -261,8 +259,7 @@ static void tell_what(rad_strand *self, const rad_clause *objects)
 int rad__wait(rad_clause *clauses, uint32_t count, uint64_t until)
 {
     rad_strand *self = rad__running();
-    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self)))
-        return RAD_ECANCELED;
+    if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self))) return RAD_ECANCELED;
     if (count == 1) return wait_one(clauses, self, until);
     rad_wakes wakes = {0};
     rad_clause *objects = in_order(clauses, count);

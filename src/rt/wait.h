@@ -49,24 +49,24 @@
 typedef struct rad_clause rad_clause;
 
 /* What can be waited for: KIND(name, text). */
-#define RAD_KIND_LIST(KIND)                                                                        \
-    KIND(NOTHING, "")                                                                              \
-    KIND(CHANNEL, "channel")                                                                       \
-    KIND(FIBER, "fiber")                                                                           \
-    KIND(NURSERY, "nursery")                                                                       \
-    KIND(MUTEX, "mutex")                                                                           \
-    KIND(RWLOCK, "rwlock")                                                                         \
-    KIND(CONDITION, "condition")                                                                   \
-    KIND(SEMAPHORE, "semaphore")                                                                   \
-    KIND(WAIT_GROUP, "wait group")                                                                 \
-    KIND(ONCE, "once")                                                                             \
-    KIND(BARRIER, "barrier")                                                                       \
-    KIND(STOCK, "stock")                                                                           \
-    KIND(BLOCKING_CALL, "blocking call")                                                           \
-    KIND(DESCRIPTOR, "descriptor")                                                                 \
-    KIND(ROOM, "room")                                                                             \
-    KIND(TIMER, "timer")                                                                           \
-    KIND(FILE, "descriptor")                                                                       \
+#define RAD_KIND_LIST(KIND)                                                                                            \
+    KIND(NOTHING, "")                                                                                                  \
+    KIND(CHANNEL, "channel")                                                                                           \
+    KIND(FIBER, "fiber")                                                                                               \
+    KIND(NURSERY, "nursery")                                                                                           \
+    KIND(MUTEX, "mutex")                                                                                               \
+    KIND(RWLOCK, "rwlock")                                                                                             \
+    KIND(CONDITION, "condition")                                                                                       \
+    KIND(SEMAPHORE, "semaphore")                                                                                       \
+    KIND(WAIT_GROUP, "wait group")                                                                                     \
+    KIND(ONCE, "once")                                                                                                 \
+    KIND(BARRIER, "barrier")                                                                                           \
+    KIND(STOCK, "stock")                                                                                               \
+    KIND(BLOCKING_CALL, "blocking call")                                                                               \
+    KIND(DESCRIPTOR, "descriptor")                                                                                     \
+    KIND(ROOM, "room")                                                                                                 \
+    KIND(TIMER, "timer")                                                                                               \
+    KIND(FILE, "descriptor")                                                                                           \
     KIND(SEVERAL, "")
 
 enum rad_kind {
@@ -88,17 +88,16 @@ typedef struct rad_labelled {
     _Atomic(const char *) name;
 } rad_labelled;
 
-#define RAD_NAMED(type)                                                                            \
-    _Static_assert(offsetof(type, name) - offsetof(type, object) == offsetof(rad_labelled, name),  \
+#define RAD_NAMED(type)                                                                                                \
+    _Static_assert(offsetof(type, name) - offsetof(type, object) == offsetof(rad_labelled, name),                      \
                    "the name is behind the object")
 
 /* NULL: it has none, or is of a kind that has none. */
 static inline const char *rad__waitable_name(const rad_waitable *o)
 {
     const uint32_t named = 1u << RAD_KIND_CHANNEL | 1u << RAD_KIND_MUTEX | 1u << RAD_KIND_RWLOCK |
-                           1u << RAD_KIND_CONDITION | 1u << RAD_KIND_SEMAPHORE |
-                           1u << RAD_KIND_WAIT_GROUP | 1u << RAD_KIND_ONCE |
-                           1u << RAD_KIND_BARRIER | 1u << RAD_KIND_STOCK;
+                           1u << RAD_KIND_CONDITION | 1u << RAD_KIND_SEMAPHORE | 1u << RAD_KIND_WAIT_GROUP |
+                           1u << RAD_KIND_ONCE | 1u << RAD_KIND_BARRIER | 1u << RAD_KIND_STOCK;
     if (!(named >> o->kind & 1)) return NULL;
     return atomic_load_explicit(&((const rad_labelled *)o)->name, memory_order_relaxed);
 }

@@ -33,8 +33,7 @@ RAD_INLINE void rad__waiter_open(rad_waiter *w, rad_clause *c, rad_strand *self)
 RAD_INLINE int rad__wait_parked(rad_waiter *w, rad_clause *c, rad_strand *self)
 {
     while (rad__waiter_look(w) < RAD_WAIT_NOTIFIED) {
-        if (RAD_UNLIKELY(rad__fiber_is_canceled(self)) && rad__wait_give_up(w, c, RAD_WAIT_OPEN))
-            return RAD_ECANCELED;
+        if (RAD_UNLIKELY(rad__fiber_is_canceled(self)) && rad__wait_give_up(w, c, RAD_WAIT_OPEN)) return RAD_ECANCELED;
         rad_core *core = rad__core();
         rad__strand_go(core, rad__strand_next(core), RAD_LEAVE_PARK);
     }
@@ -65,7 +64,6 @@ RAD_INLINE int rad__wait_locked(rad_clause *c, rad_strand *self, uint64_t until)
 RAD_INTERNAL int rad__wait_again(rad_clause *c, rad_strand *self, uint64_t until);
 
 /* The same; after(arg) is called when the clause lies in the queue, and the lock was given back. */
-RAD_INTERNAL int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until,
-                                 void (*after)(void *arg), void *arg);
+RAD_INTERNAL int rad__wait_after(rad_clause *c, rad_strand *self, uint64_t until, void (*after)(void *arg), void *arg);
 
 #endif

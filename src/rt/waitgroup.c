@@ -31,8 +31,7 @@ void rad__op_waitgroup_add(rad_waitgroup *public, uint32_t count)
 {
     waitgroup *g = waitgroup_of(public);
     uint64_t word = atomic_fetch_add_explicit(&g->word, count * ONE, memory_order_relaxed);
-    if ((word >> 1) + count > UINT32_MAX)
-        rad__misuse("rad_waitgroup_add", "more than it can count");
+    if ((word >> 1) + count > UINT32_MAX) rad__misuse("rad_waitgroup_add", "more than it can count");
 }
 
 static uint64_t one_less(uint64_t word)
@@ -48,8 +47,7 @@ static __attribute__((noinline)) void done_slow(waitgroup *g)
     uint64_t word = atomic_load_explicit(&g->word, memory_order_relaxed), next;
     do next = one_less(word) | WAITING; /* also if the flag has gone meanwhile: Q1 */
     /* Pairs with those who wait, and with what others did before their own. */
-    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, next, memory_order_acq_rel,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
     if (next < ONE) rad__queue_claim_all(&g->waiters, 0, &wakes);
     rad__unlock(&g->object.lock);
     rad__wakes_go(&wakes);
@@ -65,8 +63,8 @@ void rad__op_waitgroup_done(rad_waitgroup *public)
             return;
         }
     /* Pairs with those who wait. */
-    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, one_less(word),
-                                                  memory_order_acq_rel, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, one_less(word), memory_order_acq_rel,
+                                                  memory_order_relaxed));
 }
 
 static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
@@ -78,8 +76,7 @@ static bool wait_attempt(rad_clause *c, rad_wakes *wakes)
     c->code = 0;
     do next = word < ONE ? 0 : word | WAITING;
     /* Pairs with the changes of those who are done. */
-    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, next, memory_order_acquire,
-                                                  memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&g->word, &word, next, memory_order_acquire, memory_order_relaxed));
     return next == 0;
 }
 

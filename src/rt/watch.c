@@ -39,8 +39,7 @@ static bool is_queued(rad_watch *w)
     const rad_sched *s = sched_of(w);
     if (rad__urgent_any(&w->runtime->urgent) || !rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < rad__sched_live(s); i++)
-        if (rad__worker_has_loot(s->workers[i]) || !rad__inbox_is_empty(&s->workers[i]->inbox))
-            return true;
+        if (rad__worker_has_loot(s->workers[i]) || !rad__inbox_is_empty(&s->workers[i]->inbox)) return true;
     return false;
 }
 
@@ -146,8 +145,7 @@ static void look_at_workers(rad_watch *w, uint64_t now)
     /* A worker sleeps beside the queue of a stuck one: the last pushes there woke no worker. */
     if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
-    else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers,
-                                   w->urgent, starves))
+    else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers, w->urgent, starves))
         reinforce(w);
 }
 
@@ -195,8 +193,7 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
 static void report_deadlock(rad_watch *w)
 {
     rad_runtime *rt = w->runtime;
-    rad__readable_print(stderr,
-                        "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
+    rad__readable_print(stderr, "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
     rad__dump(rt, stderr);
     rad__cycles_print(rt, stderr);
     fflush(stderr);
@@ -235,8 +232,7 @@ static void look(rad_watch *w)
     look_at_urgent(w);
     look_for_stalls(w, now);
     look_at_memory(w, now);
-    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) ||
-        rad__urgent_any(&w->runtime->urgent))
+    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) || rad__urgent_any(&w->runtime->urgent))
         w->quiet = 0;
     if (w->ran == ran)
         look_for_deadlock(w, next);

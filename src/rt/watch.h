@@ -57,8 +57,8 @@ enum { RAD_URGENT_LOOKS = 8 };
 
 /* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones;
  * something urgent has waited for so many looks; anything starves. */
-static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual,
-                                         uint32_t urgent, bool starves)
+static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual, uint32_t urgent,
+                                         bool starves)
 {
     if (manned - blocked < (urgent > 0 ? 2 * usual : usual)) return true;
     return starves || urgent > RAD_URGENT_LOOKS;

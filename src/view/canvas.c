@@ -20,8 +20,7 @@ static const char *const STYLE_ON[] = {
     [RAD_STYLE_LANE + 4] = "\033[96m",
     [RAD_STYLE_LANE + 5] = "\033[95m",
 };
-_Static_assert(sizeof STYLE_ON / sizeof *STYLE_ON == RAD_STYLE_LANE + RAD_STYLE_LANES,
-               "a colour per lane");
+_Static_assert(sizeof STYLE_ON / sizeof *STYLE_ON == RAD_STYLE_LANE + RAD_STYLE_LANES, "a colour per lane");
 
 bool rad__canvas_open(rad_canvas *c, uint32_t width, bool colour)
 {
@@ -49,9 +48,7 @@ static void canvas_set(rad_canvas *c, uint32_t x, const char *glyph, size_t size
 {
     char shown[RAD_CHARACTER_MAX];
     size_t shown_size;
-    if (x >= c->width) {
-        return;
-    }
+    if (x >= c->width) return;
     rad_cell *cell = &c->cells[x];
     rad__readable_character(glyph, size, RAD_READABLE_CELLS, shown, &shown_size);
     memset(cell->glyph, 0, sizeof cell->glyph);
@@ -64,8 +61,7 @@ void rad__canvas_put(rad_canvas *c, uint32_t x, const char *glyph, uint32_t styl
     canvas_set(c, x, glyph, glyph_size(glyph, strlen(glyph)), style);
 }
 
-void rad__canvas_text(rad_canvas *c, uint32_t x, uint32_t room, const char *text, size_t size,
-                      uint32_t style)
+void rad__canvas_text(rad_canvas *c, uint32_t x, uint32_t room, const char *text, size_t size, uint32_t style)
 {
     uint32_t used = 0;
     for (size_t i = 0; i < size && text[i] && used < room;) {
@@ -78,9 +74,7 @@ void rad__canvas_text(rad_canvas *c, uint32_t x, uint32_t room, const char *text
 void rad__canvas_emit(rad_canvas *c)
 {
     uint32_t end = c->width;
-    while (end > 0 && (c->cells[end - 1].glyph[0] == 0 || c->cells[end - 1].glyph[0] == ' ')) {
-        end--;
-    }
+    while (end > 0 && (c->cells[end - 1].glyph[0] == 0 || c->cells[end - 1].glyph[0] == ' ')) end--;
     uint8_t style = RAD_STYLE_PLAIN;
     for (uint32_t x = 0; x < end; x++) {
         const rad_cell *cell = &c->cells[x];
@@ -88,17 +82,13 @@ void rad__canvas_emit(rad_canvas *c)
         uint8_t wanted = blank ? style : cell->style;
         if (c->colour && wanted != style) {
             const char *on = STYLE_ON[wanted];
-            if (style != RAD_STYLE_PLAIN) {
-                rad__bytes_put(&c->out, "\033[0m", 4);
-            }
+            if (style != RAD_STYLE_PLAIN) rad__bytes_put(&c->out, "\033[0m", 4);
             rad__bytes_put(&c->out, on, strlen(on));
             style = wanted;
         }
         rad__bytes_put(&c->out, blank ? " " : cell->glyph, blank ? 1 : strlen(cell->glyph));
     }
-    if (c->colour && style != RAD_STYLE_PLAIN) {
-        rad__bytes_put(&c->out, "\033[0m", 4);
-    }
+    if (c->colour && style != RAD_STYLE_PLAIN) rad__bytes_put(&c->out, "\033[0m", 4);
     rad__bytes_put(&c->out, "\n", 1);
     memset(c->cells, 0, c->width * sizeof *c->cells);
 }
@@ -117,11 +107,8 @@ uint32_t rad__columns(const char *text)
 /* A name too long for the row is broken behind a sign in its second half, if there is one. */
 static size_t break_of_name(const char *text, size_t size)
 {
-    for (size_t at = size; at > size / 2; at--) {
-        if (strchr("._:/])>", text[at - 1]) && strchr("._:/])>", text[at]) == NULL) {
-            return at;
-        }
-    }
+    for (size_t at = size; at > size / 2; at--)
+        if (strchr("._:/])>", text[at - 1]) && strchr("._:/])>", text[at]) == NULL) return at;
     return size;
 }
 
@@ -130,25 +117,18 @@ size_t rad__wrap(const char *text, uint32_t room, const char **next)
     size_t size = strlen(text), at = 0, word_end = 0;
     uint32_t used = 0;
     while (at < size && (used < room || at == 0)) {
-        if (text[at] == ' ' && at > 0 && text[at - 1] != ' ') {
-            word_end = at;
-        }
+        if (text[at] == ' ' && at > 0 && text[at - 1] != ' ') word_end = at;
         at += glyph_size(text + at, size - at);
         used++;
     }
     size_t taken = at;
-    if (at < size && text[at] != ' ') {
-        taken = word_end > 0 ? word_end : break_of_name(text, at);
-    }
+    if (at < size && text[at] != ' ') taken = word_end > 0 ? word_end : break_of_name(text, at);
     *next = text + taken;
-    while (**next == ' ') {
-        (*next)++;
-    }
+    while (**next == ' ') (*next)++;
     return taken;
 }
 
-void rad__canvas_paragraph(rad_canvas *c, uint32_t x, uint32_t hang, const char *text,
-                           uint32_t style)
+void rad__canvas_paragraph(rad_canvas *c, uint32_t x, uint32_t hang, const char *text, uint32_t style)
 {
     do {
         uint32_t room = x < c->width ? c->width - x : 1;

@@ -36,15 +36,14 @@ RAD_INTERNAL void rad__canvas_close(rad_canvas *c); /* also what was emitted */
 
 /* Puts one glyph, or text of at most `room` columns; what lies beyond the right edge is dropped. */
 RAD_INTERNAL void rad__canvas_put(rad_canvas *c, uint32_t x, const char *glyph, uint32_t style);
-RAD_INTERNAL void rad__canvas_text(rad_canvas *c, uint32_t x, uint32_t room, const char *text,
-                                   size_t size, uint32_t style);
+RAD_INTERNAL void rad__canvas_text(rad_canvas *c, uint32_t x, uint32_t room, const char *text, size_t size,
+                                   uint32_t style);
 
 /* Ends the row: appends it to `out` and clears the cells. */
 RAD_INTERNAL void rad__canvas_emit(rad_canvas *c);
 
 /* Rows of plain text, wrapped between words at the right edge; later rows are indented by `hang`. */
-RAD_INTERNAL void rad__canvas_paragraph(rad_canvas *c, uint32_t x, uint32_t hang, const char *text,
-                                        uint32_t style);
+RAD_INTERNAL void rad__canvas_paragraph(rad_canvas *c, uint32_t x, uint32_t hang, const char *text, uint32_t style);
 
 /* The columns a text takes: its UTF-8 characters. */
 RAD_INTERNAL uint32_t rad__columns(const char *text);

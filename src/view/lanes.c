@@ -33,9 +33,7 @@ static void measure_lines(rad_lanes *l, const rad_story *s, bool all)
     for (uint64_t i = 0; i < s->line_count; i++) {
         const rad_line *line = &s->lines[i];
         last_step = line->step > last_step ? line->step : last_step;
-        if (line->actor >= s->actor_count || (line->hidden && !all)) {
-            continue;
-        }
+        if (line->actor >= s->actor_count || (line->hidden && !all)) continue;
         rad_lane *lane = &l->lanes[line->actor];
         char words[RAD_WORDS_MAX];
         rad__line_words(line, s->actors[line->actor], words);
@@ -59,9 +57,7 @@ static void measure_lines(rad_lanes *l, const rad_story *s, bool all)
 static void gather_lanes(rad_lanes *l, const rad_story *s)
 {
     for (uint32_t actor = 0; actor < s->actor_count; actor++) {
-        if (l->lane_of[actor] == RAD_NONE) {
-            continue;
-        }
+        if (l->lane_of[actor] == RAD_NONE) continue;
         rad_lane lane = l->lanes[actor];
         lane.actor = actor;
         uint32_t name = rad__columns(s->actors[actor]);
@@ -73,9 +69,7 @@ static void gather_lanes(rad_lanes *l, const rad_story *s)
     }
     for (uint32_t w = 0; w < s->wait_count; w++) {
         uint32_t actor = s->waits[w].actor;
-        if (actor < s->actor_count && l->lane_of[actor] != RAD_NONE) {
-            l->lanes[l->lane_of[actor]].last = s->line_count;
-        }
+        if (actor < s->actor_count && l->lane_of[actor] != RAD_NONE) l->lanes[l->lane_of[actor]].last = s->line_count;
     }
 }
 
@@ -88,36 +82,24 @@ static uint32_t column_of(const rad_lane *lane, uint32_t least, uint32_t limit)
 static bool columns_fit(const rad_lanes *l, uint32_t least, uint32_t limit, uint32_t width)
 {
     uint64_t sum = l->margin;
-    for (uint32_t i = 0; i < l->count; i++) {
-        sum += column_of(&l->lanes[i], least, limit);
-    }
+    for (uint32_t i = 0; i < l->count; i++) sum += column_of(&l->lanes[i], least, limit);
     return sum <= width;
 }
 
 /* Words come before places: a column that is wide for its places only would cost others their words. */
 static void leave_places_out(rad_lanes *l)
 {
-    for (uint32_t i = 0; i < l->count; i++) {
-        l->lanes[i].wanted = l->lanes[i].words;
-    }
+    for (uint32_t i = 0; i < l->count; i++) l->lanes[i].wanted = l->lanes[i].words;
 }
 
 /* The widest limit under which all columns fit; what is narrower than the limit stays as it is. */
 static bool place_columns(rad_lanes *l, uint32_t width)
 {
     uint32_t limit = COLUMN_MAX, least = COLUMN_EASY, x = l->margin;
-    if (!columns_fit(l, 0, limit, width)) {
-        leave_places_out(l);
-    }
-    while (limit >= COLUMN_MIN && !columns_fit(l, 0, limit, width)) {
-        limit--;
-    }
-    if (limit < COLUMN_MIN) {
-        return false;
-    }
-    while (!columns_fit(l, least, limit, width)) {
-        least--;
-    }
+    if (!columns_fit(l, 0, limit, width)) leave_places_out(l);
+    while (limit >= COLUMN_MIN && !columns_fit(l, 0, limit, width)) limit--;
+    if (limit < COLUMN_MIN) return false;
+    while (!columns_fit(l, least, limit, width)) least--;
     for (uint32_t i = 0; i < l->count; i++) {
         rad_lane *lane = &l->lanes[i];
         uint32_t column = column_of(lane, least, limit);
@@ -132,14 +114,10 @@ static void place_narrow(rad_lanes *l, uint32_t width)
 {
     uint64_t lanes = (uint64_t)l->count * GRAPH_STRIDE;
     uint32_t longest = 0;
-    for (uint32_t i = 0; i < l->count; i++) {
-        longest = l->lanes[i].wanted > longest ? l->lanes[i].wanted : longest;
-    }
+    for (uint32_t i = 0; i < l->count; i++) longest = l->lanes[i].wanted > longest ? l->lanes[i].wanted : longest;
     uint64_t needed = l->margin + lanes + 1 + l->name_room + 2 + smaller(longest, GRAPH_WORDS);
     l->form = needed <= width ? RAD_LANES_GRAPH : RAD_LANES_LIST;
-    for (uint32_t i = 0; l->form == RAD_LANES_GRAPH && i < l->count; i++) {
-        l->lanes[i].x = l->margin + i * GRAPH_STRIDE;
-    }
+    for (uint32_t i = 0; l->form == RAD_LANES_GRAPH && i < l->count; i++) l->lanes[i].x = l->margin + i * GRAPH_STRIDE;
     l->words_x = l->margin + (l->form == RAD_LANES_GRAPH ? (uint32_t)lanes + 1 : 0);
     l->name_room = smaller(l->name_room, (width - l->words_x) / 2);
     l->words_x += l->name_room + 2;
@@ -151,17 +129,11 @@ bool rad__lanes_open(rad_lanes *l, const rad_story *s, uint32_t width, bool all)
     *l = (rad_lanes){.form = RAD_LANES_COLUMNS};
     l->lanes = rad__alloc(s->actor_count, sizeof *l->lanes);
     l->lane_of = rad__alloc(s->actor_count, sizeof *l->lane_of);
-    if (l->lanes == NULL || l->lane_of == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < s->actor_count; i++) {
-        l->lane_of[i] = RAD_NONE;
-    }
+    if (l->lanes == NULL || l->lane_of == NULL) return false;
+    for (uint32_t i = 0; i < s->actor_count; i++) l->lane_of[i] = RAD_NONE;
     measure_lines(l, s, all);
     gather_lanes(l, s);
-    if (!place_columns(l, width)) {
-        place_narrow(l, width);
-    }
+    if (!place_columns(l, width)) place_narrow(l, width);
     return true;
 }
 

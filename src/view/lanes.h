@@ -13,11 +13,10 @@ enum rad_lanes_form { RAD_LANES_COLUMNS = 0, RAD_LANES_GRAPH, RAD_LANES_LIST };
 
 typedef struct rad_lane {
     uint32_t actor;
-    uint32_t x;     /* of the vertical line */
-    uint32_t room;  /* columns for words, in the form with columns */
-    uint32_t words; /* the room its longest words would take */
-    uint32_t
-        wanted; /* the same with the places in the program, which are left out where they do not fit */
+    uint32_t x;           /* of the vertical line */
+    uint32_t room;        /* columns for words, in the form with columns */
+    uint32_t words;       /* the room its longest words would take */
+    uint32_t wanted;      /* the same with the places in the program, which are left out where they do not fit */
     uint64_t first, last; /* lines between which the vertical line is drawn */
 } rad_lane;
 

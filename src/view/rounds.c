@@ -18,10 +18,9 @@ enum { ROUND_MOST = 64, LEFT_OUT_LEAST = 12 };
 
 static bool is_same(const rad_line *a, const rad_line *b)
 {
-    return a->actor == b->actor && a->turn == b->turn && a->hidden == b->hidden && !a->decisive &&
-           !b->decisive && a->access == b->access && a->has_value == b->has_value &&
-           a->value == b->value && a->at == b->at && strcmp(a->object, b->object) == 0 &&
-           strcmp(a->site, b->site) == 0 && strcmp(a->kind, b->kind) == 0 &&
+    return a->actor == b->actor && a->turn == b->turn && a->hidden == b->hidden && !a->decisive && !b->decisive &&
+           a->access == b->access && a->has_value == b->has_value && a->value == b->value && a->at == b->at &&
+           strcmp(a->object, b->object) == 0 && strcmp(a->site, b->site) == 0 && strcmp(a->kind, b->kind) == 0 &&
            strcmp(a->note, b->note) == 0 && strcmp(a->words, b->words) == 0;
 }
 
@@ -30,9 +29,7 @@ static uint64_t count_same(const rad_teller *t, uint64_t at, uint64_t size)
 {
     const rad_story *s = t->story;
     uint64_t end = at + size;
-    while (end < s->line_count && end != t->failing_line &&
-           is_same(&s->lines[end], &s->lines[end - size]))
-        end++;
+    while (end < s->line_count && end != t->failing_line && is_same(&s->lines[end], &s->lines[end - size])) end++;
     return end - at - size;
 }
 
@@ -54,9 +51,8 @@ uint64_t rad__rounds_tell(rad_teller *t, rad_rounds *r)
     uint64_t after = r->from + r->size * r->times;
     char text[200], first[32], last[32], size[32], times[32];
     snprintf(text, sizeof text, "… steps %s to %s are the %s step%s before them, %s time%s more …",
-             rad__readable_count(lines[r->from].step, first),
-             rad__readable_count(lines[after - 1].step, last), rad__readable_count(r->size, size),
-             r->size == 1 ? "" : "s", rad__readable_count(r->times, times),
+             rad__readable_count(lines[r->from].step, first), rad__readable_count(lines[after - 1].step, last),
+             rad__readable_count(r->size, size), r->size == 1 ? "" : "s", rad__readable_count(r->times, times),
              r->times == 1 ? "" : "s");
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DIM);
     r->from = UINT64_MAX;

@@ -51,8 +51,7 @@ static void say_runs(sentence *s, const rad_exploration *e)
     char number[32], all[32];
     rad__readable_count(e->runs, all);
     if (e->failures > 0)
-        say(s, "%s of %s run%s failed", rad__readable_count(e->failures, number), all,
-            plural_of(e->runs));
+        say(s, "%s of %s run%s failed", rad__readable_count(e->failures, number), all, plural_of(e->runs));
     else
         say(s, "nothing found in %s run%s", all, plural_of(e->runs));
     if (e->interrupted)
@@ -68,8 +67,7 @@ static const rad_phase *last_bound(const rad_exploration *e)
 {
     const rad_phase *last = NULL;
     for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
-        if (e->phases[i].bounded && e->phases[i].exhausted && e->phases[i].pruned)
-            last = &e->phases[i];
+        if (e->phases[i].bounded && e->phases[i].exhausted && e->phases[i].pruned) last = &e->phases[i];
     return last;
 }
 
@@ -121,8 +119,7 @@ static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
             rad__readable_count(e->cut, number), e->cut == 1 ? " was" : "s were", steps);
 }
 
-void rad_exploration_text(const rad_target *t, const rad_exploration *e,
-                          char text[RAD_STATEMENT_MAX])
+void rad_exploration_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX])
 {
     sentence s = {text, RAD_STATEMENT_MAX, 0};
     const char *limits = rad_target_limits(t);

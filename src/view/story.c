@@ -28,9 +28,8 @@ typedef struct arrow_glyphs {
     const char *along, *across;       /* the line itself; where it crosses a lane */
     const char *out_right, *out_left; /* leaves a lane that goes on */
     const char *end_right, *end_left; /* leaves a lane that ends here */
-    const char *new_right,
-        *new_left;    /* reaches a lane that begins here, from the left, the right */
-    const char *lane; /* reaches a lane that was there before */
+    const char *new_right, *new_left; /* reaches a lane that begins here, from the left, the right */
+    const char *lane;                 /* reaches a lane that was there before */
     uint32_t style;
 } arrow_glyphs;
 
@@ -38,8 +37,7 @@ static const arrow_glyphs ARROWS[] = {
     [RAD_SWITCH_FORCED] = {"┄", "┼", "├", "┤", "╰", "╯", "╮", "╭", "│", RAD_STYLE_DIM},
     [RAD_SWITCH_PREEMPTIVE] = {"─", "┼", "├", "┤", "╰", "╯", "╮", "╭", "│", RAD_STYLE_PLAIN},
 };
-static const arrow_glyphs ARROW_DECISIVE = {"━", "┿", "┣", "┫", "┗",
-                                            "┛", "┓", "┏", "┃", RAD_STYLE_DECISIVE};
+static const arrow_glyphs ARROW_DECISIVE = {"━", "┿", "┣", "┫", "┗", "┛", "┓", "┏", "┃", RAD_STYLE_DECISIVE};
 
 static uint32_t lane_style(uint32_t lane)
 {
@@ -62,10 +60,9 @@ static bool only_continues(const rad_teller *t, uint64_t at)
 {
     const rad_story *s = t->story;
     const rad_line *line = &s->lines[at];
-    return !t->all && strcmp(line->site, "continue") == 0 && line->access == RAD_LOCAL &&
-           line->note[0] == 0 && line->turn == RAD_SWITCH_NONE && at != t->failing_line &&
-           at + 1 < s->line_count && line[1].actor == line->actor &&
-           (at == 0 || line[-1].actor == line->actor);
+    return !t->all && strcmp(line->site, "continue") == 0 && line->access == RAD_LOCAL && line->note[0] == 0 &&
+           line->turn == RAD_SWITCH_NONE && at != t->failing_line && at + 1 < s->line_count &&
+           line[1].actor == line->actor && (at == 0 || line[-1].actor == line->actor);
 }
 
 /* ---- Lanes ----------------------------------------------------------------------------------------- */
@@ -76,9 +73,7 @@ static void draw_lanes(rad_teller *t, uint64_t at, bool beside)
     for (uint32_t i = 0; t->lanes.form != RAD_LANES_LIST && i < t->lanes.count; i++) {
         const rad_lane *lane = &t->lanes.lanes[i];
         bool begun = beside ? lane->first <= at : lane->first < at;
-        if (begun && lane->last >= at) {
-            rad__canvas_put(&t->canvas, lane->x, "│", lane_style(i));
-        }
+        if (begun && lane->last >= at) rad__canvas_put(&t->canvas, lane->x, "│", lane_style(i));
     }
 }
 
@@ -91,8 +86,7 @@ static void draw_margin(rad_teller *t, const char *text, uint32_t style)
 /* ---- Switches -------------------------------------------------------------------------------------- */
 
 /* The arrow from lane `from` to lane `to`, above line `at`. */
-static void draw_arrow(rad_teller *t, uint32_t from, uint32_t to, uint64_t at,
-                       const arrow_glyphs *g)
+static void draw_arrow(rad_teller *t, uint32_t from, uint32_t to, uint64_t at, const arrow_glyphs *g)
 {
     const rad_lane *a = &t->lanes.lanes[from], *b = &t->lanes.lanes[to];
     bool right = b->x > a->x;
@@ -104,8 +98,7 @@ static void draw_arrow(rad_teller *t, uint32_t from, uint32_t to, uint64_t at,
     }
     rad__canvas_put(&t->canvas, right ? b->x - 1 : b->x + 1, right ? "▶" : "◀", g->style);
     bool goes_on = a->last >= at, was_there = b->first < at;
-    const char *begin =
-        goes_on ? (right ? g->out_right : g->out_left) : (right ? g->end_right : g->end_left);
+    const char *begin = goes_on ? (right ? g->out_right : g->out_left) : (right ? g->end_right : g->end_left);
     const char *end = was_there ? g->lane : (right ? g->new_right : g->new_left);
     rad__canvas_put(&t->canvas, a->x, begin, g->style);
     rad__canvas_put(&t->canvas, b->x, end, g->style);
@@ -116,9 +109,7 @@ static void draw_arrow(rad_teller *t, uint32_t from, uint32_t to, uint64_t at,
 static const rad_line *turn_begins(const rad_story *s, uint64_t at)
 {
     const rad_line *line = &s->lines[at];
-    while (at > 0 && line->turn == RAD_SWITCH_NONE && s->lines[at - 1].actor == line->actor) {
-        line = &s->lines[--at];
-    }
+    while (at > 0 && line->turn == RAD_SWITCH_NONE && s->lines[at - 1].actor == line->actor) line = &s->lines[--at];
     return line;
 }
 
@@ -126,14 +117,12 @@ static void tell_decisive(rad_teller *t, const rad_line *entry, uint32_t from)
 {
     char text[200];
     const char *to = actor_name(t, entry->actor);
-    if (from == RAD_NONE) {
+    if (from == RAD_NONE)
         snprintf(text, sizeof text, "%s begins", to);
-    } else if (entry->turn == RAD_SWITCH_PREEMPTIVE) {
+    else if (entry->turn == RAD_SWITCH_PREEMPTIVE)
         snprintf(text, sizeof text, "preempt %s, run %s", actor_name(t, from), to);
-    } else {
-        snprintf(text, sizeof text, "switch to %s: %s stopped, and another was next", to,
-                 actor_name(t, from));
-    }
+    else
+        snprintf(text, sizeof text, "switch to %s: %s stopped, and another was next", to, actor_name(t, from));
     draw_margin(t, ">>>", RAD_STYLE_DECISIVE);
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin, text, RAD_STYLE_DECISIVE);
 }
@@ -142,39 +131,29 @@ static void tell_decisive(rad_teller *t, const rad_line *entry, uint32_t from)
 static void tell_kept_from(rad_teller *t, uint32_t from, uint64_t at)
 {
     const rad_story *s = t->story;
-    while (at < s->line_count && s->lines[at].actor != from) {
-        at++;
-    }
-    if (at == s->line_count || s->lines[at].at == NULL) {
-        return;
-    }
+    while (at < s->line_count && s->lines[at].actor != from) at++;
+    if (at == s->line_count || s->lines[at].at == NULL) return;
     char text[RAD_PLACE_MAX + 200], place[RAD_PLACE_MAX];
     rad__place_text(s->lines[at].at, place);
     snprintf(text, sizeof text, "%s stops before %s%s%s", actor_name(t, from), place,
              s->lines[at].at->source[0] ? ": " : "", s->lines[at].at->source);
-    rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text,
-                          RAD_STYLE_DECISIVE);
+    rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DECISIVE);
 }
 
 /* What lies between the last shown line (actor `from`, or RAD_NONE) and line `at`. */
 static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
 {
     uint32_t actor = t->story->lines[at].actor;
-    if (from == actor) {
-        return;
-    }
+    if (from == actor) return;
     const rad_line *entry = turn_begins(t->story, at);
     if (entry->decisive) {
         tell_decisive(t, entry, from);
-        if (from != RAD_NONE && entry->turn == RAD_SWITCH_PREEMPTIVE) {
-            tell_kept_from(t, from, at);
-        }
+        if (from != RAD_NONE && entry->turn == RAD_SWITCH_PREEMPTIVE) tell_kept_from(t, from, at);
     }
     if (from != RAD_NONE && t->lanes.form != RAD_LANES_LIST) {
-        const arrow_glyphs *g = entry->decisive ? &ARROW_DECISIVE
-                                : entry->turn == RAD_SWITCH_PREEMPTIVE
-                                    ? &ARROWS[RAD_SWITCH_PREEMPTIVE]
-                                    : &ARROWS[RAD_SWITCH_FORCED];
+        const arrow_glyphs *g = entry->decisive                        ? &ARROW_DECISIVE
+                                : entry->turn == RAD_SWITCH_PREEMPTIVE ? &ARROWS[RAD_SWITCH_PREEMPTIVE]
+                                                                       : &ARROWS[RAD_SWITCH_FORCED];
         draw_arrow(t, t->lanes.lane_of[from], t->lanes.lane_of[actor], at, g);
     }
 }
@@ -186,13 +165,10 @@ static void add_place(const rad_line *line, uint32_t room, char words[RAD_WORDS_
 {
     char place[RAD_PLACE_MAX];
     size_t used = strlen(words);
-    if (line->at == NULL) {
-        return;
-    }
+    if (line->at == NULL) return;
     rad__place_text(line->at, place);
-    if (rad__columns(words) + 2 + rad__columns(place) <= room) {
+    if (rad__columns(words) + 2 + rad__columns(place) <= room)
         snprintf(words + used, RAD_WORDS_MAX - used, "  %s", place);
-    }
 }
 
 static void tell_line(rad_teller *t, uint64_t at)
@@ -215,13 +191,11 @@ static void tell_line(rad_teller *t, uint64_t at)
     const char *rest = words;
     for (bool first = true; first || *rest; first = false) {
         draw_lanes(t, at, true);
-        if (first && t->lanes.form != RAD_LANES_LIST) {
-            rad__canvas_put(&t->canvas, lane->x, failing ? "✗" : "●", style);
-        }
+        if (first && t->lanes.form != RAD_LANES_LIST) rad__canvas_put(&t->canvas, lane->x, failing ? "✗" : "●", style);
         if (first && !columns) {
             const char *name = actor_name(t, line->actor);
-            rad__canvas_text(&t->canvas, t->lanes.words_x - t->lanes.name_room - 2,
-                             t->lanes.name_room, name, strlen(name), lane_style(index));
+            rad__canvas_text(&t->canvas, t->lanes.words_x - t->lanes.name_room - 2, t->lanes.name_room, name,
+                             strlen(name), lane_style(index));
         }
         const char *next;
         size_t size = rad__wrap(rest, room, &next);
@@ -238,26 +212,22 @@ static void tell_hidden(rad_teller *t, uint64_t from, uint64_t to)
     bool more = false;
     for (uint64_t i = from; i < to; i++) {
         uint32_t actor = t->story->lines[i].actor, k = 0;
-        while (k < count && names[k] != actor) {
-            k++;
-        }
-        if (k == count && count < ELLIPSIS_ACTORS) {
+        while (k < count && names[k] != actor) k++;
+        if (k == count && count < ELLIPSIS_ACTORS)
             names[count++] = actor;
-        } else if (k == count) {
+        else if (k == count)
             more = true;
-        }
     }
     char text[320], number[32];
     uint64_t steps = to - from;
-    int used = snprintf(text, sizeof text, "… %s step%s of ", rad__readable_count(steps, number),
-                        steps == 1 ? "" : "s");
+    int used =
+        snprintf(text, sizeof text, "… %s step%s of ", rad__readable_count(steps, number), steps == 1 ? "" : "s");
     for (uint32_t k = 0; k < count; k++) {
         const char *join = k == 0 ? "" : k + 1 == count && !more ? " and " : ", ";
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", join,
-                         actor_name(t, names[k]));
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", join, actor_name(t, names[k]));
     }
-    snprintf(text + used, sizeof text - (size_t)used, "%s that do%s not matter …",
-             more ? " and others" : "", steps == 1 ? "es" : "");
+    snprintf(text + used, sizeof text - (size_t)used, "%s that do%s not matter …", more ? " and others" : "",
+             steps == 1 ? "es" : "");
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DIM);
 }
 
@@ -267,16 +237,10 @@ static void tell_lines(rad_teller *t)
     rad_rounds again = {.from = UINT64_MAX};
     uint32_t last = RAD_NONE;
     for (uint64_t i = 0; i < s->line_count; i++) {
-        if (i == again.from) {
-            i = rad__rounds_tell(t, &again);
-        }
-        if (again.from == UINT64_MAX && line_is_shown(t, &s->lines[i])) {
-            rad__rounds_find(t, i, &again);
-        }
+        if (i == again.from) i = rad__rounds_tell(t, &again);
+        if (again.from == UINT64_MAX && line_is_shown(t, &s->lines[i])) rad__rounds_find(t, i, &again);
         uint64_t hidden = i;
-        while (hidden < s->line_count && !line_is_shown(t, &s->lines[hidden])) {
-            hidden++;
-        }
+        while (hidden < s->line_count && !line_is_shown(t, &s->lines[hidden])) hidden++;
         if (hidden > i) {
             tell_hidden(t, i, hidden);
             i = hidden;
@@ -294,27 +258,23 @@ static void tell_lines(rad_teller *t)
 static void tell_heading(rad_teller *t)
 {
     const rad_lanes *l = &t->lanes;
-    if (l->count == 0) {
-        return;
-    }
+    if (l->count == 0) return;
     for (int row = 0; row < 2; row++) {
         char rule[3 * RAD_CANVAS_WIDTH_MAX + 1];
         size_t used = 0;
-        for (uint32_t i = 0; row == 1 && i < RAD_CANVAS_WIDTH_MAX; i++) {
+        for (uint32_t i = 0; row == 1 && i < RAD_CANVAS_WIDTH_MAX; i++)
             used += (size_t)snprintf(rule + used, sizeof rule - used, "─");
-        }
-        rad__canvas_text(&t->canvas, 1, l->margin - 3, row ? rule : "step", row ? used : 4,
-                         RAD_STYLE_DIM);
+        rad__canvas_text(&t->canvas, 1, l->margin - 3, row ? rule : "step", row ? used : 4, RAD_STYLE_DIM);
         for (uint32_t i = 0; l->form == RAD_LANES_COLUMNS && i < l->count; i++) {
             const rad_lane *lane = &l->lanes[i];
             const char *name = t->story->actors[lane->actor];
-            rad__canvas_text(&t->canvas, lane->x, lane->room + 1, row ? rule : name,
-                             row ? used : strlen(name), row ? RAD_STYLE_DIM : lane_style(i));
+            rad__canvas_text(&t->canvas, lane->x, lane->room + 1, row ? rule : name, row ? used : strlen(name),
+                             row ? RAD_STYLE_DIM : lane_style(i));
         }
         if (l->form != RAD_LANES_COLUMNS) {
             const char *text = row ? rule : "who, and what";
-            rad__canvas_text(&t->canvas, l->words_x - l->name_room - 2, 13, text,
-                             row ? used : strlen(text), RAD_STYLE_DIM);
+            rad__canvas_text(&t->canvas, l->words_x - l->name_room - 2, 13, text, row ? used : strlen(text),
+                             RAD_STYLE_DIM);
         }
         rad__canvas_emit(&t->canvas);
     }
@@ -323,16 +283,11 @@ static void tell_heading(rad_teller *t)
 static uint64_t find_failing_line(const rad_story *s)
 {
     const rad_verdict *v = &s->verdict;
-    if (v->result != RAD_RESULT_FAILURE || strcmp(v->kind, "deadlock") == 0 ||
-        strcmp(v->kind, "livelock") == 0 || strcmp(v->kind, "starvation") == 0 ||
-        strcmp(v->kind, "step-limit") == 0) {
+    if (v->result != RAD_RESULT_FAILURE || strcmp(v->kind, "deadlock") == 0 || strcmp(v->kind, "livelock") == 0 ||
+        strcmp(v->kind, "starvation") == 0 || strcmp(v->kind, "step-limit") == 0)
         return UINT64_MAX; /* no single step is at fault */
-    }
-    for (uint64_t i = s->line_count; i-- > 0;) {
-        if (s->lines[i].step <= v->failure_step) {
-            return i;
-        }
-    }
+    for (uint64_t i = s->line_count; i-- > 0;)
+        if (s->lines[i].step <= v->failure_step) return i;
     return UINT64_MAX;
 }
 

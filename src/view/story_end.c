@@ -18,33 +18,25 @@ static void blank_row(rad_teller *t)
 static void tell_unseen(rad_teller *t)
 {
     uint32_t unseen = t->story->actor_count - t->lanes.count;
-    if (unseen == 0) {
-        return;
-    }
+    if (unseen == 0) return;
     char text[96], number[32];
     const char *other = t->lanes.count ? "other " : "";
-    snprintf(text, sizeof text, "(%s %sactor%s without a step shown here)",
-             rad__readable_count(unseen, number), other, unseen == 1 ? "" : "s");
+    snprintf(text, sizeof text, "(%s %sactor%s without a step shown here)", rad__readable_count(unseen, number), other,
+             unseen == 1 ? "" : "s");
     rad__canvas_paragraph(&t->canvas, 1, 2, text, RAD_STYLE_DIM);
 }
 
 static uint32_t actor_by_name(const rad_story *s, const char *name)
 {
-    for (uint32_t i = 0; i < s->actor_count; i++) {
-        if (strcmp(s->actors[i], name) == 0) {
-            return i;
-        }
-    }
+    for (uint32_t i = 0; i < s->actor_count; i++)
+        if (strcmp(s->actors[i], name) == 0) return i;
     return RAD_NONE;
 }
 
 static const rad_wait_edge *wait_of(const rad_story *s, uint32_t actor)
 {
-    for (uint32_t i = 0; i < s->wait_count; i++) {
-        if (s->waits[i].actor == actor) {
-            return &s->waits[i];
-        }
-    }
+    for (uint32_t i = 0; i < s->wait_count; i++)
+        if (s->waits[i].actor == actor) return &s->waits[i];
     return NULL;
 }
 
@@ -56,12 +48,8 @@ static uint32_t circle_from(const rad_story *s, uint32_t actor, uint32_t circle[
         circle[length++] = at;
         const rad_wait_edge *edge = wait_of(s, at);
         at = edge ? actor_by_name(s, edge->holder) : RAD_NONE;
-        if (at == actor) {
-            return length;
-        }
-        if (at == RAD_NONE) {
-            return 0;
-        }
+        if (at == actor) return length;
+        if (at == RAD_NONE) return 0;
     }
     return 0;
 }
@@ -70,18 +58,13 @@ static void tell_circle(rad_teller *t)
 {
     const rad_story *s = t->story;
     uint32_t circle[CIRCLE_MAX], length = 0;
-    for (uint32_t i = 0; i < s->wait_count && i < CIRCLE_MAX && length == 0; i++) {
+    for (uint32_t i = 0; i < s->wait_count && i < CIRCLE_MAX && length == 0; i++)
         length = circle_from(s, s->waits[i].actor, circle);
-    }
-    if (length == 0) {
-        return;
-    }
+    if (length == 0) return;
     char text[CIRCLE_MAX * 56];
     int used = snprintf(text, sizeof text, "a circle: %s", s->actors[circle[0]]);
-    for (uint32_t i = 1; i <= length; i++) {
-        used += snprintf(text + used, sizeof text - (size_t)used, " → %s",
-                         s->actors[circle[i % length]]);
-    }
+    for (uint32_t i = 1; i <= length; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, " → %s", s->actors[circle[i % length]]);
     rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_BOLD);
 }
 
@@ -97,9 +80,8 @@ static void tell_waits(rad_teller *t)
         bool known = edge->object[0] && strcmp(edge->object, "-") != 0;
         char text[200 + RAD_PLACE_MAX];
         bool holder = held && !end;
-        int used =
-            snprintf(text, sizeof text, "%s waits for %s%s%s", who, known ? edge->object : unknown,
-                     holder ? ", held by " : "", holder ? edge->holder : "");
+        int used = snprintf(text, sizeof text, "%s waits for %s%s%s", who, known ? edge->object : unknown,
+                            holder ? ", held by " : "", holder ? edge->holder : "");
         if (edge->made && !held) {
             char place[RAD_PLACE_MAX];
             rad__place_text(edge->made, place);
@@ -109,8 +91,7 @@ static void tell_waits(rad_teller *t)
     }
     if (s->wait_count > WAITS_MAX) {
         char text[64], number[32];
-        snprintf(text, sizeof text, "and %s more wait",
-                 rad__readable_count(s->wait_count - WAITS_MAX, number));
+        snprintf(text, sizeof text, "and %s more wait", rad__readable_count(s->wait_count - WAITS_MAX, number));
         rad__canvas_paragraph(&t->canvas, 1, 5, text, RAD_STYLE_DIM);
     }
 }
@@ -121,9 +102,7 @@ static const char *message_of(const rad_verdict *v)
     size_t size = strlen(v->kind);
     bool repeats = strncmp(v->message, v->kind, size) == 0 && v->message[size] == ':';
     const char *message = repeats ? v->message + size + 1 : v->message;
-    while (*message == ' ') {
-        message++;
-    }
+    while (*message == ' ') message++;
     return message;
 }
 
@@ -134,20 +113,18 @@ static void tell_verdict(rad_teller *t)
     uint32_t style = RAD_STYLE_BAD;
     if (v->result == RAD_RESULT_PASS) {
         style = RAD_STYLE_GOOD;
-        snprintf(text, sizeof text, "✓ passed: %s step%s, nothing to report",
-                 rad__readable_count(v->steps, number), v->steps == 1 ? "" : "s");
+        snprintf(text, sizeof text, "✓ passed: %s step%s, nothing to report", rad__readable_count(v->steps, number),
+                 v->steps == 1 ? "" : "s");
     } else if (v->result == RAD_RESULT_CUT) {
-        snprintf(text, sizeof text,
-                 "… cut: not finished after %s step%s, neither passed nor failed",
+        snprintf(text, sizeof text, "… cut: not finished after %s step%s, neither passed nor failed",
                  rad__readable_count(v->steps, number), v->steps == 1 ? "" : "s");
     } else if (v->result == RAD_RESULT_DIVERGED) {
         snprintf(text, sizeof text, "✗ diverged: %s", v->divergence);
     } else {
-        bool told =
-            strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0 && t->story->state == NULL;
+        bool told = strcmp(v->kind, "deadlock") == 0 && t->story->wait_count > 0 && t->story->state == NULL;
         const char *message = told ? "no actor can run" : message_of(v);
-        snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind,
-                 rad__readable_count(v->failure_step, number), *message ? ": " : "", message);
+        snprintf(text, sizeof text, "✗ %s at step %s%s%s", v->kind, rad__readable_count(v->failure_step, number),
+                 *message ? ": " : "", message);
     }
     rad__canvas_paragraph(&t->canvas, 1, 3, text, style);
 }
@@ -156,11 +133,9 @@ static void tell_measure(rad_teller *t)
 {
     const rad_measure *m = &t->story->measure;
     char text[200], steps[32], switches[32], preemptions[32], nonzero[32];
-    snprintf(text, sizeof text,
-             "%s step%s, %s switch%s (%s preemptive), %s choice%s off the baseline",
-             rad__readable_count(m->steps, steps), m->steps == 1 ? "" : "s",
-             rad__readable_count(m->switches, switches), m->switches == 1 ? "" : "es",
-             rad__readable_count(m->preemptions, preemptions),
+    snprintf(text, sizeof text, "%s step%s, %s switch%s (%s preemptive), %s choice%s off the baseline",
+             rad__readable_count(m->steps, steps), m->steps == 1 ? "" : "s", rad__readable_count(m->switches, switches),
+             m->switches == 1 ? "" : "es", rad__readable_count(m->preemptions, preemptions),
              rad__readable_count(m->nonzero, nonzero), m->nonzero == 1 ? "" : "s");
     rad__canvas_paragraph(&t->canvas, 3, 3, text, RAD_STYLE_DIM);
 }
@@ -176,15 +151,12 @@ static void tell_heading(rad_teller *t, const char *text)
 static void tell_state(rad_teller *t)
 {
     const char *at = t->story->state;
-    if (at == NULL || *at == 0) {
-        return;
-    }
+    if (at == NULL || *at == 0) return;
     tell_heading(t, "State at the end");
     while (*at) {
         char line[4096];
         size_t size = strcspn(at, "\n");
-        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1,
-                 at);
+        snprintf(line, sizeof line, "%.*s", size < sizeof line ? (int)size : (int)sizeof line - 1, at);
         rad__canvas_paragraph(&t->canvas, 3, 7, line, RAD_STYLE_PLAIN);
         at += size + (at[size] != 0);
     }
@@ -196,15 +168,10 @@ static void tell_events(rad_teller *t)
     const rad_story *s = t->story;
     uint64_t from = s->line_count > RAD_LAST_EVENTS ? s->line_count - RAD_LAST_EVENTS : 0;
     bool hidden = false;
-    for (uint64_t i = from; i < s->line_count; i++) {
-        hidden |= s->lines[i].hidden;
-    }
-    if (s->state == NULL || t->all || !hidden) {
-        return;
-    }
+    for (uint64_t i = from; i < s->line_count; i++) hidden |= s->lines[i].hidden;
+    if (s->state == NULL || t->all || !hidden) return;
     char text[RAD_WORDS_MAX + 80], words[RAD_WORDS_MAX], number[32];
-    snprintf(text, sizeof text, "Last %s events",
-             rad__readable_count(s->line_count - from, number));
+    snprintf(text, sizeof text, "Last %s events", rad__readable_count(s->line_count - from, number));
     tell_heading(t, text);
     for (uint64_t i = from; i < s->line_count; i++) {
         const rad_line *line = &s->lines[i];

@@ -11,9 +11,7 @@ static const char *find_word(const char *text, const char *word, size_t size)
     for (const char *at = text; size > 0 && (at = strstr(at, word)) != NULL; at++) {
         bool begins = at == text || !isalnum((unsigned char)at[-1]);
         bool ends = !isalnum((unsigned char)at[size]);
-        if (begins && ends) {
-            return at;
-        }
+        if (begins && ends) return at;
     }
     return NULL;
 }
@@ -22,9 +20,7 @@ static const char *find_word(const char *text, const char *word, size_t size)
 static size_t role_size(const char *name)
 {
     size_t size = strlen(name), end = size;
-    while (end > 0 && isdigit((unsigned char)name[end - 1])) {
-        end--;
-    }
+    while (end > 0 && isdigit((unsigned char)name[end - 1])) end--;
     return end < size && end > 1 && name[end - 1] == ' ' ? end - 1 : size;
 }
 
@@ -39,9 +35,7 @@ static bool mentions(const char *text, const char *name)
 static uint32_t count_words(const char *text)
 {
     uint32_t count = 1;
-    for (; *text; text++) {
-        count += *text == ' ';
-    }
+    for (; *text; text++) count += *text == ' ';
     return count;
 }
 
@@ -52,19 +46,16 @@ static size_t put_label(char *words, const char *label, const char *object)
     char role[48];
     size_t size = role_size(object), length = strlen(label), first = strcspn(object, " ");
     snprintf(role, sizeof role, "%.*s", (int)size, object);
-    if (strcmp(object, "-") == 0 || object[0] == 0 || mentions(label, object)) {
+    if (strcmp(object, "-") == 0 || object[0] == 0 || mentions(label, object))
         return (size_t)snprintf(words, RAD_WORDS_MAX, "%.120s", label);
-    }
     const char *at = find_word(label, role, size);
     if (at != NULL && at - label < 100) {
         size_t before = (size_t)(at - label) + size;
-        return (size_t)snprintf(words, RAD_WORDS_MAX, "%.*s%s%.60s", (int)before, label,
-                                object + size, label + before);
+        return (size_t)snprintf(words, RAD_WORDS_MAX, "%.*s%s%.60s", (int)before, label, object + size, label + before);
     }
     bool repeats = length >= first && strncmp(label + length - first, object, first) == 0;
-    if (repeats && object[first] == ' ' && length < 120) {
+    if (repeats && object[first] == ' ' && length < 120)
         return (size_t)snprintf(words, RAD_WORDS_MAX, "%s%s", label, object + first);
-    }
     const char *join = count_words(label) > 2 ? ": " : " ";
     return (size_t)snprintf(words, RAD_WORDS_MAX, "%.120s%s%s", label, join, object);
 }
@@ -79,26 +70,20 @@ static const char *without_role(const char *label, const char *actor)
 
 void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WORDS_MAX])
 {
-    static const char *const verbs[] = {
-        [RAD_LOCAL] = "step", [RAD_READ] = "read", [RAD_WRITE] = "write"};
+    static const char *const verbs[] = {[RAD_LOCAL] = "step", [RAD_READ] = "read", [RAD_WRITE] = "write"};
     const char *label = line->site && line->site[0] ? line->site : line->kind;
     if (line->words[0]) {
         snprintf(words, RAD_WORDS_MAX, "%s", line->words);
         return;
     }
-    if (label == NULL || label[0] == 0) {
-        label = verbs[line->access];
-    }
+    if (label == NULL || label[0] == 0) label = verbs[line->access];
     size_t used = put_label(words, without_role(label, actor), line->object);
     if (line->has_value) {
         bool negative = line->value > (uint64_t)INT64_MAX;
-        used += (size_t)snprintf(words + used, RAD_WORDS_MAX - used,
-                                 negative ? " = -%" PRIu64 : " = %" PRIu64,
+        used += (size_t)snprintf(words + used, RAD_WORDS_MAX - used, negative ? " = -%" PRIu64 : " = %" PRIu64,
                                  negative ? -line->value : line->value);
     }
-    if (line->note[0]) {
-        snprintf(words + used, RAD_WORDS_MAX - used, " (%s)", line->note);
-    }
+    if (line->note[0]) snprintf(words + used, RAD_WORDS_MAX - used, " (%s)", line->note);
 }
 
 void rad__place_text(const rad_source_place *at, char text[RAD_PLACE_MAX])

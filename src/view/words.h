@@ -9,8 +9,7 @@
 enum { RAD_WORDS_MAX = 320 };
 
 /* `actor` is the name of the one who acts: "worker: read" of "worker 1" is told as "read". */
-RAD_INTERNAL void rad__line_words(const rad_line *line, const char *actor,
-                                  char words[RAD_WORDS_MAX]);
+RAD_INTERNAL void rad__line_words(const rad_line *line, const char *actor, char words[RAD_WORDS_MAX]);
 
 enum { RAD_PLACE_MAX = 64 };
 

@@ -26,8 +26,7 @@ static void check_name(const walk *w, uint32_t name)
 
 static void check_written(const walk *w, uint32_t variable)
 {
-    require(variable == RAD_NONE ||
-            (variable < w->tree->variable_count && !w->tree->variables[variable].is_local));
+    require(variable == RAD_NONE || (variable < w->tree->variable_count && !w->tree->variables[variable].is_local));
 }
 
 static void check_expr(const walk *w, const rad_flow_expr *e, uint32_t deep)
@@ -36,8 +35,7 @@ static void check_expr(const walk *w, const rad_flow_expr *e, uint32_t deep)
     require((unsigned)e->op < RAD_EXPRS && (unsigned)e->type < RAD_FLOW_TYPES);
     require(e->place.line > 0 && e->place.column > 0);
     if (e->op == RAD_EXPR_VARIABLE)
-        require(e->value >= 0 && e->value < w->tree->variable_count &&
-                w->tree->variables[e->value].type == e->type);
+        require(e->value >= 0 && e->value < w->tree->variable_count && w->tree->variables[e->value].type == e->type);
     if (e->op == RAD_EXPR_CONSTANT && e->type == RAD_FLOW_TEXT) check_name(w, (uint32_t)e->value);
     bool is_leaf = e->op == RAD_EXPR_CONSTANT || e->op == RAD_EXPR_VARIABLE;
     require(is_leaf == (e->a == NULL));
@@ -88,8 +86,7 @@ static void check_statement(walk *w, const rad_flow_statement *s)
     if (count > 0) require(s->name < count);
     if (s->kind == RAD_FLOW_SET) check_written(w, s->name);
     if (s->expr != NULL) check_expr(w, s->expr, 0);
-    if (s->as != RAD_NONE)
-        require(s->as < w->tree->variable_count && w->tree->variables[s->as].is_local);
+    if (s->as != RAD_NONE) require(s->as < w->tree->variable_count && w->tree->variables[s->as].is_local);
     if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY) {
         require(s->join_count > 0);
         require(s->kind == RAD_FLOW_MANY || s->join_count <= s->branch_count - s->has_else);
@@ -110,12 +107,10 @@ static void check_block(walk *w, const rad_flow_block *block)
 static void check_tree(const rad_flow_file *file, const rad_flow_tree *tree)
 {
     walk w = {.file = file, .tree = tree};
-    require(tree->variable_count <= RAD_FLOW_VARIABLES_MAX &&
-            tree->task_count <= RAD_FLOW_TASKS_MAX);
+    require(tree->variable_count <= RAD_FLOW_VARIABLES_MAX && tree->task_count <= RAD_FLOW_TASKS_MAX);
     for (uint32_t i = 0; i < tree->variable_count; i++) {
         check_name(&w, tree->variables[i].name);
-        if (tree->variables[i].type == RAD_FLOW_TEXT)
-            check_name(&w, (uint32_t)tree->variables[i].initial);
+        if (tree->variables[i].type == RAD_FLOW_TEXT) check_name(&w, (uint32_t)tree->variables[i].initial);
     }
     for (uint32_t i = 0; i < tree->task_count; i++) {
         const rad_flow_task *t = &tree->tasks[i];
@@ -142,8 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != 0)
         require(status == RAD_EINPUT && strncmp(error.text, "input:", 6) == 0);
     else
-        for (const rad_flow_tree *tree = file.flows; tree != NULL; tree = tree->next)
-            check_tree(&file, tree);
+        for (const rad_flow_tree *tree = file.flows; tree != NULL; tree = tree->next) check_tree(&file, tree);
     rad__flow_file_free(&file);
     return 0;
 }

@@ -54,8 +54,7 @@ static void answer(rad_flow_case *c, feeder *f)
     rad__flow_asks_prune(c);
     if (c->ask_count == 0) return;
     const rad_flow_ask *a = &c->asks[next(f) % c->ask_count];
-    rad_flow_write write = {next(f) % (c->program->tree->variable_count + 1u),
-                            word(f, text, &length), 0};
+    rad_flow_write write = {next(f) % (c->program->tree->variable_count + 1u), word(f, text, &length), 0};
     write.length = length;
     rad__flow_case_key(c, a->token, a->effect, key);
     rad_flow_input in = {.kind = a->kind == RAD_ASK_START ? RAD_INPUT_RESULT : RAD_INPUT_TIMER,
@@ -111,11 +110,9 @@ static void live(const rad_flow_program *p, feeder *f)
     rad_flow_case *c;
     const char *what;
     uint8_t seed = next(f);
-    rad_flow_case_options o = {
-        .policy = seed & 1 ? "random" : "first", .seed = seed, .remember = true};
+    rad_flow_case_options o = {.policy = seed & 1 ? "random" : "first", .seed = seed, .remember = true};
     if (rad__flow_case_open(&c, p, &o, &error) != 0) return;
-    while (f->at < f->end && rad__flow_case_steps(c) < STEPS_MOST &&
-           c->vm->token_count < TOKENS_MOST) {
+    while (f->at < f->end && rad__flow_case_steps(c) < STEPS_MOST && c->vm->token_count < TOKENS_MOST) {
         uint8_t way = next(f);
         if (rad__flow_case_run(c, way >> 2) > RAD_CASE_WAITING) break;
         if (way % 4 == 0) answer(c, f);

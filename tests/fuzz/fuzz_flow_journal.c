@@ -16,8 +16,8 @@ static void require(bool condition)
     if (!condition) abort();
 }
 
-static void put_raw(rad_bytes *file, const rad_crc32 *crc, uint64_t sequence, uint8_t type,
-                    const uint8_t *payload, uint32_t size)
+static void put_raw(rad_bytes *file, const rad_crc32 *crc, uint64_t sequence, uint8_t type, const uint8_t *payload,
+                    uint32_t size)
 {
     uint32_t begin = file->size, sum;
     rad__bytes_put(file, &size, 4);
@@ -34,14 +34,12 @@ static void put_raw(rad_bytes *file, const rad_crc32 *crc, uint64_t sequence, ui
 
 static void make_file(rad_bytes *file, const rad_crc32 *crc, const uint8_t *data, size_t size)
 {
-    rad_flow_journal_header header = {
-        .raddle = "", .hash = "", .flow = "", .case_id = "", .policy = ""};
+    rad_flow_journal_header header = {.raddle = "", .hash = "", .flow = "", .case_id = "", .policy = ""};
     rad__flow_journal_begin(file, crc, &header);
     for (uint64_t sequence = 1; size >= 3; sequence++) {
         uint32_t wanted = (uint32_t)(data[1] | data[2] << 8);
         uint32_t part = wanted < size - 3 ? wanted : (uint32_t)size - 3;
-        put_raw(file, crc, sequence, (uint8_t)(1 + data[0] % (RAD_RECORD_TYPES - 1)), data + 3,
-                part);
+        put_raw(file, crc, sequence, (uint8_t)(1 + data[0] % (RAD_RECORD_TYPES - 1)), data + 3, part);
         data += 3 + part;
         size -= 3 + part;
     }
@@ -79,8 +77,7 @@ static void use(const rad_crc32 *crc, const uint8_t *data, size_t size)
     }
     int got;
     while ((got = rad__flow_journal_next(&j, &r, &error)) == 1) write_again(crc, &j, &r);
-    require(got == 0 ? j.torn || j.at == size
-                     : got == RAD_EINPUT && strstr(error.text, "damaged at byte ") != NULL);
+    require(got == 0 ? j.torn || j.at == size : got == RAD_EINPUT && strstr(error.text, "damaged at byte ") != NULL);
 }
 
 /* What was read and written again reads the same: twice, as numbers may have been longer than need be. */

@@ -17,21 +17,18 @@ static void require(bool condition)
 static rad__load_answers shared = {.max_header_bytes = 300, .max_body_bytes = 200};
 
 /* A piece alone in its memory: reading past it, or after it is gone, is seen by the sanitizer. */
-static enum rad__load_http1_state feed_piece(rad__load_http1 *h, const uint8_t *data, size_t size,
-                                             size_t *used)
+static enum rad__load_http1_state feed_piece(rad__load_http1 *h, const uint8_t *data, size_t size, size_t *used)
 {
     uint8_t *piece = rad__alloc(1, size);
     require(piece != NULL);
     memcpy(piece, data, size);
     enum rad__load_http1_state state = rad__load_http1_feed(h, piece, size, used);
-    require(*used <= size &&
-            (state == RAD__LOAD_HTTP1_DONE || *used == size || state == RAD__LOAD_HTTP1_FAULT));
+    require(*used <= size && (state == RAD__LOAD_HTTP1_DONE || *used == size || state == RAD__LOAD_HTTP1_FAULT));
     rad__free(piece);
     return state;
 }
 
-static size_t read_all(rad__load_http1 *h, uint8_t what, const uint8_t *data, size_t size,
-                       uint64_t cuts)
+static size_t read_all(rad__load_http1 *h, uint8_t what, const uint8_t *data, size_t size, uint64_t cuts)
 {
     rad_prng random = rad__prng(cuts, RAD_STREAM_TEST, 0);
     enum rad__load_http1_state state = RAD__LOAD_HTTP1_MORE;

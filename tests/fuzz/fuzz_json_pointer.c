@@ -43,8 +43,7 @@ static const json_t *element(const json_t *array, const char *part, size_t size)
     char again[32];
     size_t index = strtoull(part, NULL, 10);
     snprintf(again, sizeof again, "%zu", index);
-    return strlen(again) == size && memcmp(again, part, size) == 0 ? json_array_get(array, index)
-                                                                   : NULL;
+    return strlen(again) == size && memcmp(again, part, size) == 0 ? json_array_get(array, index) : NULL;
 }
 
 static const json_t *walk(const json_t *value, const char *pointer, size_t length)
@@ -67,9 +66,8 @@ static const json_t *walk(const json_t *value, const char *pointer, size_t lengt
 static void compare(const rad_json_value *ours, const json_t *theirs)
 {
     static const json_type types[] = {
-        [RAD_JSON_NULL] = JSON_NULL,      [RAD_JSON_TRUE] = JSON_TRUE,
-        [RAD_JSON_FALSE] = JSON_FALSE,    [RAD_JSON_STRING] = JSON_STRING,
-        [RAD_JSON_ARRAY] = JSON_ARRAY,    [RAD_JSON_OBJECT] = JSON_OBJECT,
+        [RAD_JSON_NULL] = JSON_NULL,      [RAD_JSON_TRUE] = JSON_TRUE,   [RAD_JSON_FALSE] = JSON_FALSE,
+        [RAD_JSON_STRING] = JSON_STRING,  [RAD_JSON_ARRAY] = JSON_ARRAY, [RAD_JSON_OBJECT] = JSON_OBJECT,
         [RAD_JSON_NUMBER] = JSON_INTEGER,
     };
     require((ours->kind == RAD_JSON_NONE) == (theirs == NULL));
@@ -99,8 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rad_error error = {0};
     json_error_t other_error = {0};
     bool ours = rad__json_at(document, document_size, pointer, length, &value, &error) == 0;
-    json_t *other =
-        json_loadb(document, document_size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &other_error);
+    json_t *other = json_loadb(document, document_size, JSON_DECODE_ANY | JSON_ALLOW_NUL, &other_error);
     bool zero = document_size > 0 && memchr(document, 0, document_size) != NULL;
     if (ours && other != NULL) compare(&value, walk(other, pointer, length));
     if (zero)

@@ -130,9 +130,8 @@ static const struct rad__load_check checks[] = {
     {"b", RAD__LOAD_CHECK_CONTAINS, 0, 0, NULL, "text"},
     {"c", RAD__LOAD_CHECK_JSON, 0, 0, "/a", "1"},
 };
-static const struct rad__load_extract extracts[] = {{0, RAD__LOAD_FROM_HEADER, "x"},
-                                                    {0, RAD__LOAD_FROM_JSON, "/a"},
-                                                    {0, RAD__LOAD_FROM_COOKIE, "c"}};
+static const struct rad__load_extract extracts[] = {
+    {0, RAD__LOAD_FROM_HEADER, "x"}, {0, RAD__LOAD_FROM_JSON, "/a"}, {0, RAD__LOAD_FROM_COOKIE, "c"}};
 static const char *const variables[] = {"v"};
 
 static void take(const rad__load_turn *turn)
@@ -151,8 +150,7 @@ static void take(const rad__load_turn *turn)
         } else if (in->kind != RAD__LOAD_IN_CONNECTED) {
             require(plan.open[in->conn]);
             plan.open[in->conn] = false;
-            for (uint32_t k = 0; k < plan.count; k++)
-                require(plan.asked[k].conn != in->conn || !plan.asked[k].waits);
+            for (uint32_t k = 0; k < plan.count; k++) require(plan.asked[k].conn != in->conn || !plan.asked[k].waits);
         }
     }
 }
@@ -221,8 +219,7 @@ static void cancel(rad__load_engine *e, uint32_t conn)
     }
 }
 
-static void step(rad__load_engine *e, uint8_t what, uint8_t much, const uint8_t **at,
-                 const uint8_t *end)
+static void step(rad__load_engine *e, uint8_t what, uint8_t much, const uint8_t **at, const uint8_t *end)
 {
     net.to = what == 2 ? plan.before : plan.last;
     switch (what % 8) {
@@ -249,8 +246,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&plan, 0, sizeof plan);
     memset(&net, 0, sizeof net);
     plan.http2 = data[0] & 1;
-    struct rad__load_request request = {
-        .name = "r", .method = "GET", .path = "/", .target = RAD_NONE};
+    struct rad__load_request request = {.name = "r", .method = "GET", .path = "/", .target = RAD_NONE};
     if (judged) {
         request.checks = checks;
         request.extracts = extracts;

@@ -13,30 +13,28 @@ static void require(bool condition)
     if (!condition) abort();
 }
 
-static const struct rad__load_request REQUESTS[] = {{.name = "a", .method = "GET"},
-                                                    {.name = "buy", .method = "POST"}};
+static const struct rad__load_request REQUESTS[] = {{.name = "a", .method = "GET"}, {.name = "buy", .method = "POST"}};
 static const struct rad__load_target TARGETS[] = {{.name = "x"}};
 static const rad__load_scenario SCENARIO = {
     .requests = REQUESTS, .request_count = 2, .targets = TARGETS, .target_count = 1};
 
-static const uint32_t ENDS[] = {RAD__LOAD_RESPONSE, RAD__LOAD_ERROR, RAD__LOAD_TIMEOUT,
-                                RAD__LOAD_CANCELLED, RAD__LOAD_ISSUED};
+static const uint32_t ENDS[] = {RAD__LOAD_RESPONSE, RAD__LOAD_ERROR, RAD__LOAD_TIMEOUT, RAD__LOAD_CANCELLED,
+                                RAD__LOAD_ISSUED};
 
 static uint32_t ask(const rad__load_filter *f)
 {
     uint32_t answers = 0;
     for (uint32_t i = 0; i < 10; i++) {
-        struct rad__load_asked a = {
-            .issued = {.vu = i, .request = i + 1, .what = i % 2, .iteration = i * 3, .conn = i},
-            .outcome = {.kind = ENDS[i % 5],
-                        .status = 200 + 100 * (i % 4),
-                        .fault = i % RAD__LOAD_FAULT_COUNT,
-                        .service_ns = i * 1000000,
-                        .response_ns = i * 2000000,
-                        .body_bytes = i * 1000,
-                        .checks_failed = i},
-            .issued_ns = i * UINT64_C(500000000),
-            .shards = 1};
+        struct rad__load_asked a = {.issued = {.vu = i, .request = i + 1, .what = i % 2, .iteration = i * 3, .conn = i},
+                                    .outcome = {.kind = ENDS[i % 5],
+                                                .status = 200 + 100 * (i % 4),
+                                                .fault = i % RAD__LOAD_FAULT_COUNT,
+                                                .service_ns = i * 1000000,
+                                                .response_ns = i * 2000000,
+                                                .body_bytes = i * 1000,
+                                                .checks_failed = i},
+                                    .issued_ns = i * UINT64_C(500000000),
+                                    .shards = 1};
         answers = answers << 1 | rad__load_filter_holds(f, &a);
     }
     return answers;
@@ -61,13 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (rad__load_filter_parse(&negated, &SCENARIO, opposite, &error) == 0)
             require(ask(&negated) == (~answers & 1023));
         else
-            require(strstr(error.text, "one in another") != NULL ||
-                    strstr(error.text, "longer than") != NULL);
+            require(strstr(error.text, "one in another") != NULL || strstr(error.text, "longer than") != NULL);
         rad__load_filter_free(&negated);
     } else {
         require(result == RAD_EINPUT);
-        require(strncmp(error.text, "filter: column ", 15) == 0 ||
-                strncmp(error.text, "filter: longer", 14) == 0);
+        require(strncmp(error.text, "filter: column ", 15) == 0 || strncmp(error.text, "filter: longer", 14) == 0);
     }
     rad__load_filter_free(&f);
     rad__free(text);

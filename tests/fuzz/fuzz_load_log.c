@@ -27,12 +27,7 @@ static void require(bool condition)
 
 static const struct rad__load_request REQUESTS[] = {
     {.name = "a", .method = "GET", .path = "/", .weight = 1, .target = RAD_NONE},
-    {.name = "b",
-     .method = "POST",
-     .path = "/b",
-     .weight = 1,
-     .target = RAD_NONE,
-     .check_count = 2}};
+    {.name = "b", .method = "POST", .path = "/b", .weight = 1, .target = RAD_NONE, .check_count = 2}};
 static const struct rad__load_target TARGETS[] = {
     {.name = "x", .url = "http://x", .weight = 1, .max_connections = 8, .streams = 1},
     {.name = "y", .url = "http://y", .weight = 1, .max_connections = 8, .streams = 1}};
@@ -43,21 +38,20 @@ static const struct rad__load_assertion ASSERTIONS[] = {
 
 static void make_scenario(rad__load_scenario *s, bool open)
 {
-    *s = (rad__load_scenario){.name = "fuzz",
-                              .users = 8,
-                              .tick_ns = 1000000,
-                              .schedule = {.model = open ? RAD__LOAD_OPEN : RAD__LOAD_CLOSED,
-                                           .stages = STAGES,
-                                           .stage_count = 1},
-                              .requests = REQUESTS,
-                              .request_count = 2,
-                              .targets = TARGETS,
-                              .target_count = 2,
-                              .steps = STEPS,
-                              .step_count = 1,
-                              .assertions = ASSERTIONS,
-                              .assertion_count = 1,
-                              .limits = rad__load_limits_preset()};
+    *s = (rad__load_scenario){
+        .name = "fuzz",
+        .users = 8,
+        .tick_ns = 1000000,
+        .schedule = {.model = open ? RAD__LOAD_OPEN : RAD__LOAD_CLOSED, .stages = STAGES, .stage_count = 1},
+        .requests = REQUESTS,
+        .request_count = 2,
+        .targets = TARGETS,
+        .target_count = 2,
+        .steps = STEPS,
+        .step_count = 1,
+        .assertions = ASSERTIONS,
+        .assertion_count = 1,
+        .limits = rad__load_limits_preset()};
 }
 
 /* ---- A file ---------------------------------------------------------------------------------------------- */
@@ -79,8 +73,8 @@ static uint32_t count_records(const uint8_t *data, size_t size)
     return count;
 }
 
-static void put_block(rad_bytes *file, uint64_t *chain, uint64_t *first, uint32_t shard,
-                      const uint8_t *data, uint32_t size)
+static void put_block(rad_bytes *file, uint64_t *chain, uint64_t *first, uint32_t shard, const uint8_t *data,
+                      uint32_t size)
 {
     struct rad__load_block_header h = {
         .size = size, .records = count_records(data, size), .shard = shard, .first = *first};
@@ -96,8 +90,7 @@ static void put_block(rad_bytes *file, uint64_t *chain, uint64_t *first, uint32_
 static void make_file(rad_bytes *file, uint32_t shards, const uint8_t *data, size_t size)
 {
     rad__load_log log;
-    struct rad__load_log_header header = {
-        .seed = 1, .tick_ns = 1000000, .shards = shards, .level = 1, .engine = 1};
+    struct rad__load_log_header header = {.seed = 1, .tick_ns = 1000000, .shards = shards, .level = 1, .engine = 1};
     rad__load_log_open(&log, keep, file);
     require(rad__load_log_begin(&log, header, "", "") == 0);
     uint64_t chain = log.chain, first = 1;
@@ -116,16 +109,14 @@ static void make_file(rad_bytes *file, uint32_t shards, const uint8_t *data, siz
 /* ---- What is made of it ---------------------------------------------------------------------------------- */
 
 /* NULL: it was refused. */
-static rad_load_result *analyze(const rad__load_log_reader *reader, const rad__load_scenario *s,
-                                const char *expression)
+static rad_load_result *analyze(const rad__load_log_reader *reader, const rad__load_scenario *s, const char *expression)
 {
     rad_error error = {0};
     rad__load_filter filter = {0};
     rad_load_result *r = rad__alloc(1, sizeof *r);
     require(r != NULL);
     r->scenario = *s;
-    if (expression != NULL)
-        require(rad__load_filter_parse(&filter, &r->scenario, expression, &error) == 0);
+    if (expression != NULL) require(rad__load_filter_parse(&filter, &r->scenario, expression, &error) == 0);
     int result = rad__load_analyze(r, reader, expression != NULL ? &filter : NULL, &error);
     rad__load_filter_free(&filter);
     if (result == 0) return r;
@@ -158,8 +149,7 @@ static void use(const rad__load_log_reader *reader, const rad__load_scenario *s)
     const struct rad__load_tally *t = &all->metrics.all;
     require(t->issued == t->responses + t->errors + t->timeouts + t->cancelled + all->under_way);
     require(memcmp(&all->metrics.now_ns, &same->metrics.now_ns,
-                   offsetof(rad__load_metrics, service) - offsetof(rad__load_metrics, now_ns)) ==
-            0);
+                   offsetof(rad__load_metrics, service) - offsetof(rad__load_metrics, now_ns)) == 0);
     char *text = rad_load_text(all, RAD_LOAD_SUMMARY, NULL);
     require(text != NULL);
     rad__free(text);

@@ -58,8 +58,7 @@ static void check_scenario(const rad__load_scenario *s)
     require((s->duration_ns == 0) == (s->iterations != 0));
     require(s->request_count >= 1 && s->target_count >= 1 && s->step_count >= 1);
     require(s->schedule.stage_count >= 1);
-    for (uint32_t i = 0; i < s->schedule.stage_count; i++)
-        length += s->schedule.stages[i].length_ns;
+    for (uint32_t i = 0; i < s->schedule.stage_count; i++) length += s->schedule.stages[i].length_ns;
     require(s->duration_ns == length);
     for (uint32_t i = 0; i < s->step_count; i++)
         require(s->steps[i].request == RAD_NONE || s->steps[i].request < s->request_count);
@@ -87,8 +86,7 @@ static bool is_small(const rad__load_scenario *s)
     for (uint32_t i = 0; s->schedule.model == RAD__LOAD_OPEN && i < s->schedule.stage_count; i++)
         rate = s->schedule.stages[i].to > rate ? s->schedule.stages[i].to : rate;
     /* Arrivals of one tick, and all that are left over at the end. */
-    return s->has_simulated && s->users <= USERS_MOST && conns <= CONNS_MOST &&
-           s->simulated.workers <= USERS_MOST &&
+    return s->has_simulated && s->users <= USERS_MOST && conns <= CONNS_MOST && s->simulated.workers <= USERS_MOST &&
            (unsigned __int128)rate * (s->duration_ns / 1000000000 + 1) / 1000 < WORK_MOST;
 }
 
@@ -108,8 +106,7 @@ static void run(const rad__load_scenario *s, const char *text, uint64_t seed)
     rad__load_log_open(&log, keep, &file);
     require(rad__load_log_begin(&log, header, "", text) == 0);
     require(rad__load_core_open(&core, s, seed, 0, 1, true, &log, &error) == 0);
-    require(rad__load_simulated_open(&engine, s, seed, 0, 1, core.user_capacity,
-                                     core.pool.conn_count, &error) == 0);
+    require(rad__load_simulated_open(&engine, s, seed, 0, 1, core.user_capacity, core.pool.conn_count, &error) == 0);
     for (uint32_t i = 0; i < TURNS && !rad__load_core_over(&core); i++) {
         rad__load_turn turn;
         require(engine->kind->turn(engine, rad__load_core_due(&core), true, &turn, &error) == 0);
@@ -133,8 +130,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     rad_load_scenario scenario;
     rad_error error = {0};
-    if (rad__load_scenario_parse(&scenario.s, "input", (const char *)data, size, &FILES, &error) !=
-        0) {
+    if (rad__load_scenario_parse(&scenario.s, "input", (const char *)data, size, &FILES, &error) != 0) {
         check_error(&error, data, size);
         return 0;
     }

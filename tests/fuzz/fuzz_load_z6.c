@@ -43,8 +43,7 @@ static void put_footer(rad_bytes *file)
 
 static void from_records(rad_bytes *file, const rad_crc32 *crc, const uint8_t *data, size_t size)
 {
-    for (; size >= RAD__LOAD_Z6_CHECKSUM;
-         data += RAD__LOAD_Z6_CHECKSUM, size -= RAD__LOAD_Z6_CHECKSUM) {
+    for (; size >= RAD__LOAD_Z6_CHECKSUM; data += RAD__LOAD_Z6_CHECKSUM, size -= RAD__LOAD_Z6_CHECKSUM) {
         uint8_t record[RAD__LOAD_Z6_RECORD];
         memcpy(record, data, RAD__LOAD_Z6_CHECKSUM);
         put_record(file, crc, record);

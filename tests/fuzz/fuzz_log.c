@@ -134,11 +134,10 @@ static void read_blocks(const uint8_t *data, size_t size)
         rad_log_reader *r;
         rad_error error = {0};
         require(rad__log_reader_open(&r, "input", &in, input_refill, &error) == 0);
-        if (pass == 0) {
+        if (pass == 0)
             read_all(r);
-        } else {
+        else
             replay(r);
-        }
         rad__log_reader_close(r);
     }
 }
@@ -190,12 +189,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rad_error error = {0};
     if (rad_machine_find("fuzz") == NULL) require(rad_machine_add(&machine, &error) == 0);
     if (size == 0) return 0;
-    if (data[0] == 'f') {
+    if (data[0] == 'f')
         read_file(data + 1, size - 1);
-    } else if (data[0] == 'h' || data[0] == 'p') {
+    else if (data[0] == 'h' || data[0] == 'p')
         read_framed((char)data[0], data + 1, size - 1);
-    } else {
+    else
         read_blocks(data + 1, size - 1);
-    }
     return 0;
 }

@@ -8,13 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum {
-    ROUNDS = 3000,
-    SESSIONS_MOST = 50,
-    CENSUS_MOST = 100,
-    EVENTS_MOST = 100000,
-    CAPACITY_STATES = 300
-};
+enum { ROUNDS = 3000, SESSIONS_MOST = 50, CENSUS_MOST = 100, EVENTS_MOST = 100000, CAPACITY_STATES = 300 };
 
 static void require(bool condition)
 {
@@ -33,8 +27,8 @@ static enum rad_session_end run(rad_session_vm *vm)
     return end;
 }
 
-static enum rad_session_end run_with(const rad_protocols *p, uint32_t n,
-                                     enum rad_session_policy policy, rad_session_info *info)
+static enum rad_session_end run_with(const rad_protocols *p, uint32_t n, enum rad_session_policy policy,
+                                     rad_session_info *info)
 {
     rad_session_options o = rad_session_preset();
     rad_session_vm *vm;

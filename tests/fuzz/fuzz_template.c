@@ -17,8 +17,7 @@ static void require(bool condition)
 static char cell[300];
 static const char *const columns[] = {"c"};
 static const char *const cells[] = {cell, "other"};
-static const struct rad__load_data file = {"d",     "d.csv", RAD__LOAD_ROWS_DRAWN, 1, 2,
-                                           columns, cells};
+static const struct rad__load_data file = {"d", "d.csv", RAD__LOAD_ROWS_DRAWN, 1, 2, columns, cells};
 static const char *const variables[] = {"v"};
 static const rad__load_scenario scenario = {
     .data = &file, .data_count = 1, .variables = variables, .variable_count = 1, .users = 3};
@@ -37,8 +36,7 @@ static void look(const rad_bytes *out, enum rad__load_place place)
     }
 }
 
-static void fill_in(const rad__load_text *t, enum rad__load_place place, rad_bytes *out,
-                    const rad__load_value *value)
+static void fill_in(const rad__load_text *t, enum rad__load_place place, rad_bytes *out, const rad__load_value *value)
 {
     rad__load_fill fill = rad__load_fill_for(&scenario, 3, 1, 2, 3, value);
     enum rad__load_fault fault = rad__load_text_put(t, &fill, out);
@@ -80,8 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rad_error error = {0};
     rad_bytes first = {0}, second = {0};
     look_at_json(&value);
-    int code = rad__load_text_add(&t, (const char *)data + 2 + value_size, size - 2 - value_size,
-                                  place, &names, &error);
+    int code =
+        rad__load_text_add(&t, (const char *)data + 2 + value_size, size - 2 - value_size, place, &names, &error);
     require(code == 0 || (code == RAD_EINPUT && strncmp(error.text, "input: ", 7) == 0));
     if (code == 0) {
         fill_in(&t, place, &first, &value);

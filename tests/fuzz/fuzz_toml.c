@@ -127,8 +127,7 @@ static void check_again(const rad_toml *doc)
     put_children(&text, doc->root, "\n");
     put(&text, "\n");
     require(!text.failed && text.size < RAD_TOML_SIZE_MAX);
-    require(rad__toml_parse(&again, "again", (char *)text.data, text.size, RAD_TOML_SIZE_MAX,
-                            &error) == 0);
+    require(rad__toml_parse(&again, "again", (char *)text.data, text.size, RAD_TOML_SIZE_MAX, &error) == 0);
     rad_bytes json_again = json_of(again.root);
     require(json.size == json_again.size && memcmp(json.data, json_again.data, json.size) == 0);
     json_t *value = json_loadb((char *)json.data, json.size, JSON_ALLOW_NUL, NULL);

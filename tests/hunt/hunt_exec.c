@@ -29,12 +29,10 @@ typedef struct hunt {
     rad_error error;
 } hunt;
 
-static bool hunt_with(hunt *h, const rad_target *t, const char *strategy, uint64_t runs,
-                      bool *complete)
+static bool hunt_with(hunt *h, const rad_target *t, const char *strategy, uint64_t runs, bool *complete)
 {
     static rad_exploration e;
-    rad_explore_options o = {
-        .strategy = strategy, .runs = runs, .seed = 1, .jobs = 1, .stop_on_first = true};
+    rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 1, .jobs = 1, .stop_on_first = true};
     if (rad_lab_explore(t, &o, &e, &h->error) != 0) return false;
     h->runs += e.runs;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) h->evaluations += e.evaluations[i];
@@ -56,8 +54,7 @@ static bool hunt_listed(hunt *h)
         if (rad_exec_listed(i, name, &t, &h->error) != 0) return false;
         t.c.max_steps = STEPS;
         bool good = hunt_with(h, &t, "dedup", DEDUP_RUNS, &complete);
-        if (good && !complete && h->found == NULL)
-            good = hunt_with(h, &t, "delay:6", DELAY_RUNS, &complete);
+        if (good && !complete && h->found == NULL) good = hunt_with(h, &t, "delay:6", DELAY_RUNS, &complete);
         rad_target_free(&t);
         if (!good) return false;
     }
@@ -99,8 +96,8 @@ static int hunt_tell(hunt *h)
     for (uint32_t i = 0; c && i < c->program_count; i++) instructions += c->programs[i].length;
     printf("%s\n", body);
     printf("found %llu %u %s: %u instructions, %u workers, %u events, %llu preemptions: %.120s\n",
-           (unsigned long long)h->runs, instructions, v->kind, instructions, c ? c->workers : 0,
-           c ? c->event_count : 0, (unsigned long long)report.after.preemptions, v->message);
+           (unsigned long long)h->runs, instructions, v->kind, instructions, c ? c->workers : 0, c ? c->event_count : 0,
+           (unsigned long long)report.after.preemptions, v->message);
     rad__exec_case_free(c);
     rad_artifact_free(report.second);
     rad_artifact_free(small);

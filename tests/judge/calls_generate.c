@@ -17,25 +17,21 @@ static uint8_t below(maker *m, uint32_t bound)
 
 static bool spawns(uint8_t op)
 {
-    return (op >= CALLS_SPAWN && op <= CALLS_ENTER_BATCH) || op == CALLS_FORK ||
-           op == CALLS_SIBLING;
+    return (op >= CALLS_SPAWN && op <= CALLS_ENTER_BATCH) || op == CALLS_FORK || op == CALLS_SIBLING;
 }
 
 static uint8_t draw(maker *m, uint8_t actor)
 {
     static const uint8_t inside[] = {
-        CALLS_TICK,      CALLS_TICK,      CALLS_TICK,         CALLS_TICK,         CALLS_SPAWN,
-        CALLS_SPAWN,     CALLS_SPAWN,     CALLS_SPAWN_GLOBAL, CALLS_SPAWN_GLOBAL, CALLS_SPAWN_ON,
-        CALLS_ENTER,     CALLS_ENTER_ON,  CALLS_ENTER_BATCH,  CALLS_FORK,         CALLS_FORK,
-        CALLS_FORK,      CALLS_FORK,      CALLS_SIBLING,      CALLS_SIBLING,      CALLS_WAIT,
-        CALLS_WAIT,      CALLS_YIELD,     CALLS_YIELD,        CALLS_YIELD_GLOBAL, CALLS_AGAIN,
-        CALLS_RESPAWN,   CALLS_BLOCK,     CALLS_BLOCK,        CALLS_WAKE,         CALLS_WAKE_ON,
-        CALLS_WAKE_HERE, CALLS_WAKE_HERE, CALLS_SCRATCH,      CALLS_CLOSE,        CALLS_FAIL};
-    static const uint8_t outside[] = {CALLS_TICK,  CALLS_ENTER,    CALLS_ENTER,
-                                      CALLS_ENTER, CALLS_ENTER_ON, CALLS_ENTER_BATCH,
-                                      CALLS_WAKE,  CALLS_WAKE_ON,  CALLS_CLOSE};
-    return actor == CALLS_OUTSIDE ? outside[below(m, sizeof outside)]
-                                  : inside[below(m, sizeof inside)];
+        CALLS_TICK,        CALLS_TICK,         CALLS_TICK,         CALLS_TICK,     CALLS_SPAWN, CALLS_SPAWN,
+        CALLS_SPAWN,       CALLS_SPAWN_GLOBAL, CALLS_SPAWN_GLOBAL, CALLS_SPAWN_ON, CALLS_ENTER, CALLS_ENTER_ON,
+        CALLS_ENTER_BATCH, CALLS_FORK,         CALLS_FORK,         CALLS_FORK,     CALLS_FORK,  CALLS_SIBLING,
+        CALLS_SIBLING,     CALLS_WAIT,         CALLS_WAIT,         CALLS_YIELD,    CALLS_YIELD, CALLS_YIELD_GLOBAL,
+        CALLS_AGAIN,       CALLS_RESPAWN,      CALLS_BLOCK,        CALLS_BLOCK,    CALLS_WAKE,  CALLS_WAKE_ON,
+        CALLS_WAKE_HERE,   CALLS_WAKE_HERE,    CALLS_SCRATCH,      CALLS_CLOSE,    CALLS_FAIL};
+    static const uint8_t outside[] = {CALLS_TICK,        CALLS_ENTER, CALLS_ENTER,   CALLS_ENTER, CALLS_ENTER_ON,
+                                      CALLS_ENTER_BATCH, CALLS_WAKE,  CALLS_WAKE_ON, CALLS_CLOSE};
+    return actor == CALLS_OUTSIDE ? outside[below(m, sizeof outside)] : inside[below(m, sizeof inside)];
 }
 
 /* A step that may be drawn again when there is no task left to spawn. */

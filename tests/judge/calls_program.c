@@ -43,8 +43,7 @@ void calls_text(const calls_program *p, char text[CALLS_TEXT])
         "tick",  "spawn",   "spawn-global", "spawn-on",  "enter",        "enter-on", "enter-batch",
         "fork",  "sibling", "wait",         "yield",     "yield-global", "again",    "respawn",
         "block", "wake",    "wake-on",      "wake-here", "scratch",      "close",    "fail"};
-    size_t used = (size_t)snprintf(text, CALLS_TEXT, "%d workers%s\n", p->workers,
-                                   p->stop ? ", stop on failure" : "");
+    size_t used = (size_t)snprintf(text, CALLS_TEXT, "%d workers%s\n", p->workers, p->stop ? ", stop on failure" : "");
     for (uint8_t i = 0; i < CALLS_ACTORS; i++) {
         if (p->length[i] == 0) continue;
         if (i == CALLS_OUTSIDE)
@@ -53,8 +52,8 @@ void calls_text(const calls_program *p, char text[CALLS_TEXT])
             used += (size_t)snprintf(text + used, CALLS_TEXT - used, "  task %d:", i);
         for (uint8_t at = 0; at < p->length[i]; at++) {
             const calls_step *s = &p->code[i][at];
-            used += (size_t)snprintf(text + used, CALLS_TEXT - used, "%s %s %d %d", at ? ";" : "",
-                                     names[s->op], s->a, s->b);
+            used += (size_t)snprintf(text + used, CALLS_TEXT - used, "%s %s %d %d", at ? ";" : "", names[s->op], s->a,
+                                     s->b);
         }
         used += (size_t)snprintf(text + used, CALLS_TEXT - used, "\n");
     }

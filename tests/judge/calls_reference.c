@@ -152,9 +152,7 @@ static void common(const calls_program *p, state *s, uint8_t actor, uint8_t at)
     case CALLS_ENTER_ON:
     case CALLS_ENTER_BATCH: enter(p, s, actor, at); break;
     case CALLS_WAKE: wake(s, actor, at, c->a, &s->shared, 0); break;
-    case CALLS_WAKE_ON:
-        wake(s, actor, at, c->a, &s->inbox, (uint8_t)(c->b % p->workers + 1));
-        break;
+    case CALLS_WAKE_ON: wake(s, actor, at, c->a, &s->inbox, (uint8_t)(c->b % p->workers + 1)); break;
     case CALLS_CLOSE: s->shut = true; break;
     default: break;
     }
@@ -166,8 +164,7 @@ static void leave(state *s, uint8_t w)
     s->stack[w][--s->depth[w]] = 0;
 }
 
-static void answer(const calls_program *p, state *s, uint8_t w, uint8_t t, enum calls_op op,
-                   uint8_t a)
+static void answer(const calls_program *p, state *s, uint8_t w, uint8_t t, enum calls_op op, uint8_t a)
 {
     task *k = &s->tasks[t];
     k->at++;
@@ -364,13 +361,12 @@ static bool worker_moves(search *x, const state *s, uint8_t w)
     state next = *s;
     if (s->depth[w] == 0) return take_moves(x, s, w);
     uint8_t t = s->stack[w][s->depth[w] - 1];
-    if (!s->tasks[t].waits) {
+    if (!s->tasks[t].waits)
         step_task(x->p, &next, w, t);
-    } else if (s->tasks[t].jobs == 0) {
+    else if (s->tasks[t].jobs == 0)
         end_wait(x->p, &next, w, t);
-    } else {
+    else
         return take_moves(x, s, w);
-    }
     found(x, &next);
     return true;
 }
@@ -403,9 +399,8 @@ static bool outside_moves(search *x, const state *s)
 
 static void note_end(search *x, const state *s)
 {
-    static const uint8_t fates[] = {
-        [UNSPAWNED] = CALLS_NEVER, [REFUSED] = CALLS_REFUSED, [DONE] = CALLS_DONE,
-        [FAILED] = CALLS_FAILED,   [DROPPED] = CALLS_DROPPED, [UNRUN] = CALLS_UNRUN};
+    static const uint8_t fates[] = {[UNSPAWNED] = CALLS_NEVER, [REFUSED] = CALLS_REFUSED, [DONE] = CALLS_DONE,
+                                    [FAILED] = CALLS_FAILED,   [DROPPED] = CALLS_DROPPED, [UNRUN] = CALLS_UNRUN};
     calls_result r = {.code = s->code,
                       .ended = s->ended,
                       .runs = s->runs,

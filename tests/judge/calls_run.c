@@ -42,8 +42,7 @@ struct show {
 static void broke(show *s, const char *what, uint64_t found, uint64_t expected)
 {
     if (atomic_fetch_add(&s->broken_count, 1) == 0)
-        snprintf(s->broken, 160, "%s: %llu, not %llu", what, (unsigned long long)found,
-                 (unsigned long long)expected);
+        snprintf(s->broken, 160, "%s: %llu, not %llu", what, (unsigned long long)found, (unsigned long long)expected);
 }
 
 static void saw(actor *a, uint8_t at, uint64_t value)
@@ -129,21 +128,17 @@ static void common(actor *me, enum calls_op op, const calls_step *c)
     }
 }
 
-static void task_call(actor *me, rad_worker *w, rad_group *group, enum calls_op op,
-                      const calls_step *c)
+static void task_call(actor *me, rad_worker *w, rad_group *group, enum calls_op op, const calls_step *c)
 {
     show *s = me->show;
     actor *a;
     uint32_t to = c->b % s->p->workers;
-    bool spawns =
-        (op >= CALLS_SPAWN && op <= CALLS_SPAWN_ON) || op == CALLS_FORK || op == CALLS_SIBLING;
+    bool spawns = (op >= CALLS_SPAWN && op <= CALLS_SPAWN_ON) || op == CALLS_FORK || op == CALLS_SIBLING;
     if (spawns) atomic_fetch_add(&s->spawned, 1);
     switch (op) {
     case CALLS_SPAWN: rad_worker_spawn(w, &prepare(s, c->a, 0)->job.task); break;
     case CALLS_SPAWN_GLOBAL: rad_worker_spawn_global(w, &prepare(s, c->a, 0)->job.task); break;
-    case CALLS_SPAWN_ON:
-        rad_worker_spawn_on(w, to, &prepare(s, c->a, (uint8_t)(to + 1))->job.task);
-        break;
+    case CALLS_SPAWN_ON: rad_worker_spawn_on(w, to, &prepare(s, c->a, (uint8_t)(to + 1))->job.task); break;
     case CALLS_FORK:
     case CALLS_SIBLING:
         a = prepare(s, c->a, 0);
@@ -167,8 +162,7 @@ static void task_call(actor *me, rad_worker *w, rad_group *group, enum calls_op 
 
 static void ends(actor *me, enum calls_fate fate)
 {
-    if (atomic_exchange(&me->fate, fate) != CALLS_NEVER)
-        broke(me->show, "ends twice", me->index, 0);
+    if (atomic_exchange(&me->fate, fate) != CALLS_NEVER) broke(me->show, "ends twice", me->index, 0);
     atomic_fetch_add(&me->show->ended, 1);
 }
 
@@ -202,8 +196,7 @@ static void begins(actor *me, rad_worker *w)
     if (rad_worker_exec(w) != s->exec) broke(s, "another executor", 0, 0);
     if (me->plain == 0) broke(s, "runs before it was spawned", me->index, 0);
     if (me->sent_to == 0) return;
-    if (rad_worker_index(w) + 1U != me->sent_to)
-        broke(s, "runs on worker", rad_worker_index(w), me->sent_to - 1U);
+    if (rad_worker_index(w) + 1U != me->sent_to) broke(s, "runs on worker", rad_worker_index(w), me->sent_to - 1U);
     saw(me, me->at, 1000);
     me->sent_to = 0;
 }
@@ -259,8 +252,7 @@ static void drop(void *context, rad_task *task)
     show *s = context;
     actor *a = (actor *)task;
     if (calls_is_job(s->p, a->index)) broke(s, "drop gets a job", a->index, 0);
-    if (atomic_exchange(&a->fate, CALLS_DROPPED) != CALLS_NEVER)
-        broke(s, "dropped twice", a->index, 0);
+    if (atomic_exchange(&a->fate, CALLS_DROPPED) != CALLS_NEVER) broke(s, "dropped twice", a->index, 0);
 }
 
 static void *joins(void *context)
@@ -328,13 +320,10 @@ static void check_counts(show *s, calls_result *r)
     uint64_t more = c.ran - s->runs; /* a group may have a task of its own, to end the wait */
     if (more > s->groups || (more > 0 && s->p->workers == 1) || sum.ran != c.ran)
         broke(s, "counts.ran", c.ran, s->runs);
-    if (c.ended - s->ended != more || sum.ended != c.ended)
-        broke(s, "counts.ended", c.ended, s->ended);
+    if (c.ended - s->ended != more || sum.ended != c.ended) broke(s, "counts.ended", c.ended, s->ended);
     uint64_t own = c.spawned - s->spawned; /* a stopped executor does not run that one either */
-    if (own > s->groups || (s->p->stop ? own < more : own != more))
-        broke(s, "counts.spawned", c.spawned, s->spawned);
-    if (!s->p->stop && found_tasks + s->agains != c.ran)
-        broke(s, "tasks found", found_tasks + s->agains, c.ran);
+    if (own > s->groups || (s->p->stop ? own < more : own != more)) broke(s, "counts.spawned", c.spawned, s->spawned);
+    if (!s->p->stop && found_tasks + s->agains != c.ran) broke(s, "tasks found", found_tasks + s->agains, c.ran);
     if (!s->p->stop && c.in_flight != 0) broke(s, "counts.in_flight", c.in_flight, 0);
     if (s->p->workers == 1) {
         r->from_local = (uint8_t)c.from_local;
@@ -342,8 +331,7 @@ static void check_counts(show *s, calls_result *r)
         r->from_inbox = (uint8_t)c.from_inbox;
         r->from_shared = (uint8_t)c.from_shared;
     }
-    if (rad_exec_workers(s->exec) != s->p->workers)
-        broke(s, "workers", rad_exec_workers(s->exec), s->p->workers);
+    if (rad_exec_workers(s->exec) != s->p->workers) broke(s, "workers", rad_exec_workers(s->exec), s->p->workers);
 }
 
 static void collect(show *s, calls_result *r)

@@ -11,8 +11,7 @@ const char *exec_case_expect_name(uint8_t expect)
     return expects[expect];
 }
 
-void exec_case_instruction_text(const exec_case *c, uint8_t program, uint8_t place, char *text,
-                                size_t size)
+void exec_case_instruction_text(const exec_case *c, uint8_t program, uint8_t place, char *text, size_t size)
 {
     if (place >= c->programs[program].length) {
         snprintf(text, size, "complete");
@@ -34,9 +33,7 @@ void exec_case_instruction_text(const exec_case *c, uint8_t program, uint8_t pla
         else
             snprintf(text, size, "wait-io %d else %d", i->a, i->b);
         break;
-    case CASE_TRY_ACQUIRE:
-        snprintf(text, size, "try-acquire %d %d ok %d fail %d", i->a, i->b, i->ok, i->fail);
-        break;
+    case CASE_TRY_ACQUIRE: snprintf(text, size, "try-acquire %d %d ok %d fail %d", i->a, i->b, i->ok, i->fail); break;
     case CASE_RELEASE: snprintf(text, size, "release %d %d", i->a, i->b); break;
     case CASE_JUMP: snprintf(text, size, "jump %d", i->a); break;
     case CASE_PANIC: snprintf(text, size, "panic"); break;
@@ -96,8 +93,8 @@ void exec_case_json(const exec_case *c, const char *machine, char text[CASE_TEXT
     sink s = {text, 0};
     put(&s, "{\"machine\": \"%s\",\n", machine);
     put(&s, " \"executor\": {\"workers\": %d, \"steal_tries\": %d, ", c->workers, c->steal_tries);
-    put(&s, "\"hoard\": %d, \"ring\": %d, \"wake\": \"%s\", \"on_failure\": \"%s\"},\n", c->hoard,
-        c->ring, c->round_robin ? "round-robin" : "idle", c->stop ? "stop" : "drain");
+    put(&s, "\"hoard\": %d, \"ring\": %d, \"wake\": \"%s\", \"on_failure\": \"%s\"},\n", c->hoard, c->ring,
+        c->round_robin ? "round-robin" : "idle", c->stop ? "stop" : "drain");
     put(&s, " \"time\": \"%s\",\n \"resources\": [", c->eager ? "eager" : "lazy");
     for (uint8_t i = 0; i < c->resource_count; i++) put(&s, "%s%d", i ? ", " : "", c->resources[i]);
     put(&s, "],\n");

@@ -55,13 +55,7 @@ typedef struct case_event {
     uint8_t time, kind, argument;
 } case_event;
 
-enum case_expect {
-    CASE_EXPECT_ENDS,
-    CASE_EXPECT_COMPLETED,
-    CASE_EXPECT_REFUSED,
-    CASE_EXPECT_DEADLOCK,
-    CASE_EXPECTS
-};
+enum case_expect { CASE_EXPECT_ENDS, CASE_EXPECT_COMPLETED, CASE_EXPECT_REFUSED, CASE_EXPECT_DEADLOCK, CASE_EXPECTS };
 
 typedef struct exec_case {
     uint8_t workers, steal_tries, ring;
@@ -82,8 +76,7 @@ typedef struct exec_case {
 } exec_case;
 
 /* The instruction as the case file has it; "complete" for running off the end. */
-void exec_case_instruction_text(const exec_case *c, uint8_t program, uint8_t place, char *text,
-                                size_t size);
+void exec_case_instruction_text(const exec_case *c, uint8_t program, uint8_t place, char *text, size_t size);
 
 /* The case as a case file of that machine. */
 void exec_case_json(const exec_case *c, const char *machine, char text[CASE_TEXT]);

@@ -30,12 +30,11 @@ static uint8_t target(maker *m, uint8_t at, uint8_t length)
 static uint8_t draw_op(maker *m, bool may_spawn)
 {
     static const uint8_t likely[] = {
-        CASE_YIELD_LOCAL,  CASE_YIELD_LOCAL, CASE_YIELD_GLOBAL,   CASE_YIELD_EXTERNAL,
-        CASE_SPAWN_LOCAL,  CASE_SPAWN_LOCAL, CASE_SPAWN_LOCAL,    CASE_SPAWN_GLOBAL,
-        CASE_SPAWN_GLOBAL, CASE_SPAWN_TO,    CASE_SPAWN_EXTERNAL, CASE_SLEEP,
-        CASE_SLEEP,        CASE_WAIT_IO,     CASE_WAIT_IO,        CASE_TRY_ACQUIRE,
-        CASE_TRY_ACQUIRE,  CASE_TRY_ACQUIRE, CASE_TRY_ACQUIRE,    CASE_RELEASE,
-        CASE_JUMP,         CASE_COMPLETE,    CASE_PANIC,
+        CASE_YIELD_LOCAL,    CASE_YIELD_LOCAL, CASE_YIELD_GLOBAL, CASE_YIELD_EXTERNAL, CASE_SPAWN_LOCAL,
+        CASE_SPAWN_LOCAL,    CASE_SPAWN_LOCAL, CASE_SPAWN_GLOBAL, CASE_SPAWN_GLOBAL,   CASE_SPAWN_TO,
+        CASE_SPAWN_EXTERNAL, CASE_SLEEP,       CASE_SLEEP,        CASE_WAIT_IO,        CASE_WAIT_IO,
+        CASE_TRY_ACQUIRE,    CASE_TRY_ACQUIRE, CASE_TRY_ACQUIRE,  CASE_TRY_ACQUIRE,    CASE_RELEASE,
+        CASE_JUMP,           CASE_COMPLETE,    CASE_PANIC,
     };
     for (;;) {
         uint8_t op = likely[below(m, sizeof likely)];
@@ -172,8 +171,8 @@ void exec_cover(exec_coverage *v, const exec_case *c)
     for (uint8_t p = 0; p < c->program_count; p++)
         for (uint8_t i = 0; i < c->programs[p].length; i++) {
             v->ops[c->programs[p].code[i].op]++;
-            v->waits_with_else += c->programs[p].code[i].op == CASE_WAIT_IO &&
-                                  c->programs[p].code[i].b != CASE_NO_PLACE;
+            v->waits_with_else +=
+                c->programs[p].code[i].op == CASE_WAIT_IO && c->programs[p].code[i].b != CASE_NO_PLACE;
         }
     for (uint8_t i = 0; i < c->event_count; i++) v->events[c->events[i].kind]++;
     for (uint8_t i = 0; i < c->task_count; i++) v->begun_inside += c->tasks[i].at > 0;

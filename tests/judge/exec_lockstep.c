@@ -73,8 +73,7 @@ static bool takes(walk *k, uint8_t worker, const char *words)
     if (m.tick && k->picks[worker] % 61 != 0) return differs(k, "the reference does not allow it");
     k->seen->ticks += m.tick;
     if (!move(k, m)) return false;
-    if (k->s.current[worker] != task + 1)
-        return differs(k, "the reference: task %d", k->s.current[worker] - 1);
+    if (k->s.current[worker] != task + 1) return differs(k, "the reference: task %d", k->s.current[worker] - 1);
     k->seen->sources[source]++;
     k->seen->stolen += steals;
     k->seen->stolen_later += steals && source == PLACE_LATER;
@@ -94,15 +93,12 @@ static bool same_extras(walk *k, const exec_state *before, uint8_t worker, const
     const case_instruction *i = was->next < p->length ? &p->code[was->next] : NULL;
     if (contains(words, "has to wait") != (is->place == PLACE_WAITS))
         return differs(k, "the reference: it %s", is->place == PLACE_WAITS ? "waits" : "goes on");
-    bool refused = k->s.task_count > before->task_count &&
-                   k->s.tasks[before->task_count].place == PLACE_REFUSED;
-    if (contains(words, "refused") != refused)
-        return differs(k, "the reference: refused %d", refused);
+    bool refused = k->s.task_count > before->task_count && k->s.tasks[before->task_count].place == PLACE_REFUSED;
+    if (contains(words, "refused") != refused) return differs(k, "the reference: refused %d", refused);
     if (refused && number_after(words, ", task ") != before->task_count)
         return differs(k, "the reference: task %d is refused", before->task_count);
     bool lacks = i != NULL && i->op == CASE_TRY_ACQUIRE && before->left[i->a] < i->b;
-    if (contains(words, "not enough left") != lacks)
-        return differs(k, "the reference: lacks %d", lacks);
+    if (contains(words, "not enough left") != lacks) return differs(k, "the reference: lacks %d", lacks);
     return !lacks || number_after(words, "left: ") == before->left[i->a] ||
            differs(k, "the reference: left %d", before->left[i->a]);
 }
@@ -115,8 +111,7 @@ static bool executes(walk *k, uint8_t worker, const char *words)
     const exec_ref_task *t = &before.tasks[task];
     char expected[120];
     int n = snprintf(expected, sizeof expected, "task %d: ", task);
-    exec_case_instruction_text(k->c, t->program, t->next, expected + n,
-                               sizeof expected - (size_t)n);
+    exec_case_instruction_text(k->c, t->program, t->next, expected + n, sizeof expected - (size_t)n);
     size_t length = strlen(expected);
     if (strncmp(words, expected, length) != 0 || (words[length] != 0 && words[length] != ','))
         return differs(k, "the reference: %s", expected);
@@ -128,8 +123,7 @@ static bool worker_step(walk *k, uint8_t worker, const rad_line *line)
 {
     const char *words = line->words;
     if (strcmp(line->site, "pick") == 0) k->picks[worker]++;
-    if (contains(words, "takes task ") || contains(words, "steals task "))
-        return takes(k, worker, words);
+    if (contains(words, "takes task ") || contains(words, "steals task ")) return takes(k, worker, words);
     if (strncmp(words, "task ", 5) == 0) return executes(k, worker, words);
     return !contains(words, "task ") || differs(k, "not understood");
 }
@@ -200,8 +194,7 @@ static bool same_end(walk *k, const rad_story *story)
     }
     const char *outcome, *kind = exec_ref_verdict(k->c, &k->s, &outcome);
     exec_ref_move moves[EXEC_REF_MOVES];
-    if (exec_ref_moves(k->c, &k->s, false, moves) > 0)
-        return differs(k, "the run ended; the reference has more to do");
+    if (exec_ref_moves(k->c, &k->s, false, moves) > 0) return differs(k, "the run ended; the reference has more to do");
     if (strcmp(kind ? kind : "", v->result == RAD_RESULT_FAILURE ? v->kind : "") != 0)
         return differs(k, "verdict '%s'; the reference: '%s'", v->kind, kind ? kind : "pass");
     const char *said = rad_exec_outcome(story);
@@ -244,8 +237,7 @@ bool exec_lockstep(const exec_case *c, const char *policy, uint64_t seed, exec_l
     rad_verdict verdict;
     rad_run_request request = {.policy = policy, .seed = seed, .artifact = &artifact};
     bool same = false;
-    if (rad_lab_run(&t, &request, &verdict, &error) != 0 ||
-        rad_lab_story(artifact, &story, &error) != 0)
+    if (rad_lab_run(&t, &request, &verdict, &error) != 0 || rad_lab_story(artifact, &story, &error) != 0)
         differs(&k, "%s", error.text);
     else
         same = follow(&k, story);

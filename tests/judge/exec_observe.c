@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const places[PLACES] = {
-    [PLACE_NOT_STARTED] = "not started", [PLACE_INJECTOR] = "in the injector",
-    [PLACE_DEQUE] = "in the deque",      [PLACE_LATER] = "in the later queue",
-    [PLACE_INBOX] = "in the inbox",      [PLACE_CURRENT] = "current",
-    [PLACE_ASLEEP] = "sleeps",           [PLACE_WAITS] = "waits for token",
-    [PLACE_REFUSED] = "refused",         [PLACE_ENDED] = "ended"};
+static const char *const places[PLACES] = {[PLACE_NOT_STARTED] = "not started", [PLACE_INJECTOR] = "in the injector",
+                                           [PLACE_DEQUE] = "in the deque",      [PLACE_LATER] = "in the later queue",
+                                           [PLACE_INBOX] = "in the inbox",      [PLACE_CURRENT] = "current",
+                                           [PLACE_ASLEEP] = "sleeps",           [PLACE_WAITS] = "waits for token",
+                                           [PLACE_REFUSED] = "refused",         [PLACE_ENDED] = "ended"};
 
 /* Whether the text begins so; then *text is what follows. */
 static bool skip(const char **text, const char *begin)
@@ -84,8 +83,7 @@ static bool time_line(exec_seen *seen, const char *at)
 static bool tasks_line(exec_seen *seen, const char *at)
 {
     uint32_t n[5];
-    if (sscanf(at, "%u, %u runnable, %u running, %u ended, %u refused", &n[0], &n[1], &n[2], &n[3],
-               &n[4]) != 5)
+    if (sscanf(at, "%u, %u runnable, %u running, %u ended, %u refused", &n[0], &n[1], &n[2], &n[3], &n[4]) != 5)
         return false;
     seen->task_count = (uint8_t)n[0];
     seen->runnable = (uint8_t)n[1];
@@ -132,19 +130,17 @@ void exec_seen_text(exec_seen *seen, const char *lines)
     }
 }
 
-static bool task_differs(const exec_seen *seen, const exec_state *s, uint8_t i, char *text,
-                         size_t size)
+static bool task_differs(const exec_seen *seen, const exec_state *s, uint8_t i, char *text, size_t size)
 {
     const exec_ref_task *a = &seen->tasks[i], *b = &s->tasks[i];
     if (a->place != b->place) {
-        snprintf(text, size, "task %d: %s; the reference: %s", i, places[a->place],
-                 places[b->place]);
+        snprintf(text, size, "task %d: %s; the reference: %s", i, places[a->place], places[b->place]);
         return true;
     }
     if (a->place == PLACE_ENDED) return false;
     if (a->next == b->next && memcmp(a->holds, b->holds, sizeof a->holds) == 0) return false;
-    snprintf(text, size, "task %d: next %d, holds %d and %d; the reference: %d, %d and %d", i,
-             a->next, a->holds[0], a->holds[1], b->next, b->holds[0], b->holds[1]);
+    snprintf(text, size, "task %d: next %d, holds %d and %d; the reference: %d, %d and %d", i, a->next, a->holds[0],
+             a->holds[1], b->next, b->holds[0], b->holds[1]);
     return true;
 }
 
@@ -153,18 +149,16 @@ static bool counts_differ(const exec_seen *seen, const exec_state *s, char *text
     uint8_t n[PLACES] = {0};
     for (uint8_t i = 0; i < s->task_count; i++) n[s->tasks[i].place]++;
     int runnable = n[PLACE_INJECTOR] + n[PLACE_DEQUE] + n[PLACE_LATER] + n[PLACE_INBOX];
-    if (seen->runnable == runnable && seen->running == n[PLACE_CURRENT] &&
-        seen->ended == n[PLACE_ENDED] && seen->refused == n[PLACE_REFUSED])
+    if (seen->runnable == runnable && seen->running == n[PLACE_CURRENT] && seen->ended == n[PLACE_ENDED] &&
+        seen->refused == n[PLACE_REFUSED])
         return false;
-    snprintf(text, size,
-             "%d runnable, %d running, %d ended, %d refused; the reference: %d, %d, %d, %d",
-             seen->runnable, seen->running, seen->ended, seen->refused, runnable, n[PLACE_CURRENT],
-             n[PLACE_ENDED], n[PLACE_REFUSED]);
+    snprintf(text, size, "%d runnable, %d running, %d ended, %d refused; the reference: %d, %d, %d, %d", seen->runnable,
+             seen->running, seen->ended, seen->refused, runnable, n[PLACE_CURRENT], n[PLACE_ENDED], n[PLACE_REFUSED]);
     return true;
 }
 
-bool exec_seen_differs(const exec_seen *seen, const exec_case *c, const exec_state *s, bool ended,
-                       char *text, size_t size)
+bool exec_seen_differs(const exec_seen *seen, const exec_case *c, const exec_state *s, bool ended, char *text,
+                       size_t size)
 {
     if (seen->unknown[0] != 0) {
         snprintf(text, size, "not understood: %s", seen->unknown);
@@ -179,15 +173,13 @@ bool exec_seen_differs(const exec_seen *seen, const exec_case *c, const exec_sta
     if (counts_differ(seen, s, text, size)) return true;
     bool done = exec_ref_is_done(s);
     if (!ended) done &= seen->done; /* the workers have not yet declared it */
-    if (seen->now == s->now && seen->shut == s->shut && seen->done == done &&
-        seen->first_failure == s->first_failure &&
+    if (seen->now == s->now && seen->shut == s->shut && seen->done == done && seen->first_failure == s->first_failure &&
         memcmp(seen->left, s->left, c->resource_count) == 0)
         return false;
-    snprintf(
-        text, size,
-        "time %d, shut %d, done %d, failure %d, left %d and %d; the reference: %d, %d, %d, %d, "
-        "%d and %d",
-        seen->now, seen->shut, seen->done, seen->first_failure, seen->left[0], seen->left[1],
-        s->now, s->shut, done, s->first_failure, s->left[0], s->left[1]);
+    snprintf(text, size,
+             "time %d, shut %d, done %d, failure %d, left %d and %d; the reference: %d, %d, %d, %d, "
+             "%d and %d",
+             seen->now, seen->shut, seen->done, seen->first_failure, seen->left[0], seen->left[1], s->now, s->shut,
+             done, s->first_failure, s->left[0], s->left[1]);
     return true;
 }

@@ -21,7 +21,7 @@ void exec_seen_line(void *seen, const char *line); /* as rad_machine.describe ca
 void exec_seen_text(exec_seen *seen, const char *lines);
 
 /* The first difference, in words; false: none. `ended`: the run was not cut off by a failure. */
-bool exec_seen_differs(const exec_seen *seen, const exec_case *c, const exec_state *s, bool ended,
-                       char *text, size_t size);
+bool exec_seen_differs(const exec_seen *seen, const exec_case *c, const exec_state *s, bool ended, char *text,
+                       size_t size);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-const char *const exec_ref_kinds[EXEC_REF_KINDS] = {"deadlock", "outcome", "double-release",
-                                                    "permit-leak"};
+const char *const exec_ref_kinds[EXEC_REF_KINDS] = {"deadlock", "outcome", "double-release", "permit-leak"};
 const char *const exec_ref_outcomes[OUTCOMES] = {"completed", "refused", "deadlock"};
 
 /* ---- Queues ---------------------------------------------------------------------------------------- */
@@ -234,8 +233,7 @@ static uint16_t next_moment(const exec_case *c, const exec_state *s)
 {
     uint16_t next = UINT16_MAX;
     for (uint8_t i = 0; i < c->event_count; i++)
-        if (!s->over[i] && c->events[i].time > s->now && c->events[i].time < next)
-            next = c->events[i].time;
+        if (!s->over[i] && c->events[i].time > s->now && c->events[i].time < next) next = c->events[i].time;
     for (uint8_t i = 0; i < s->asleep.count; i++) {
         uint16_t until = s->tasks[s->asleep.at[i]].until;
         if (until > s->now && until < next) next = until;
@@ -254,10 +252,7 @@ uint32_t exec_ref_batch(const exec_case *c, uint32_t count)
 static exec_ref_queue *queue_at(exec_state *s, uint8_t source, uint8_t worker)
 {
     if (source == PLACE_INJECTOR) return &s->injector;
-    return (source == PLACE_DEQUE   ? s->deque
-            : source == PLACE_LATER ? s->later
-                                    : s->inbox) +
-           worker;
+    return (source == PLACE_DEQUE ? s->deque : source == PLACE_LATER ? s->later : s->inbox) + worker;
 }
 
 static void take(const exec_case *c, exec_state *s, exec_ref_move m)
@@ -298,8 +293,7 @@ static exec_ref_move *steals(const exec_case *c, const exec_state *s, uint8_t w,
     return m;
 }
 
-static exec_ref_move *takes(const exec_case *c, const exec_state *s, uint8_t w, bool strict,
-                            exec_ref_move *m)
+static exec_ref_move *takes(const exec_case *c, const exec_state *s, uint8_t w, bool strict, exec_ref_move *m)
 {
     exec_ref_move *none = m;
     if (s->deque[w].count > 0) return add_take(m, w, PLACE_DEQUE, w);
@@ -311,8 +305,7 @@ static exec_ref_move *takes(const exec_case *c, const exec_state *s, uint8_t w, 
     return steals(c, s, w, m);
 }
 
-static exec_ref_move *worker_moves(const exec_case *c, const exec_state *s, bool strict,
-                                   exec_ref_move *m)
+static exec_ref_move *worker_moves(const exec_case *c, const exec_state *s, bool strict, exec_ref_move *m)
 {
     for (uint8_t w = 0; w < c->workers; w++) {
         if (s->halted[w]) continue;
@@ -324,14 +317,12 @@ static exec_ref_move *worker_moves(const exec_case *c, const exec_state *s, bool
     return m;
 }
 
-uint32_t exec_ref_moves(const exec_case *c, const exec_state *s, bool strict,
-                        exec_ref_move moves[EXEC_REF_MOVES])
+uint32_t exec_ref_moves(const exec_case *c, const exec_state *s, bool strict, exec_ref_move moves[EXEC_REF_MOVES])
 {
     exec_ref_move *m = moves;
     if (s->fault != FAULT_NONE || s->overflow) return 0;
     for (uint8_t i = 0; i < c->event_count; i++)
-        if (!s->over[i] && c->events[i].time <= s->now)
-            *m++ = (exec_ref_move){MOVE_EVENT, i, 0, 0, false};
+        if (!s->over[i] && c->events[i].time <= s->now) *m++ = (exec_ref_move){MOVE_EVENT, i, 0, 0, false};
     bool timer = s->asleep.count > 0 && s->tasks[s->asleep.at[0]].until <= s->now;
     if (timer) *m++ = (exec_ref_move){MOVE_TIMER, 0, 0, 0, false};
     m = worker_moves(c, s, strict, m);
@@ -346,8 +337,7 @@ bool exec_ref_allows(const exec_case *c, const exec_state *s, exec_ref_move move
     exec_ref_move moves[EXEC_REF_MOVES];
     uint32_t count = exec_ref_moves(c, s, false, moves);
     if (move.tick)
-        return !s->current[move.who] && !s->stopped && s->fault == FAULT_NONE &&
-               move.victim == move.who &&
+        return !s->current[move.who] && !s->stopped && s->fault == FAULT_NONE && move.victim == move.who &&
                queue_at((exec_state *)s, move.source, move.victim)->count > 0;
     for (uint32_t i = 0; i < count; i++)
         if (memcmp(&moves[i], &move, sizeof move) == 0) return true;
@@ -377,9 +367,8 @@ bool exec_ref_is_done(const exec_state *s)
     return s->stopped || (s->shut && !alive);
 }
 
-uint64_t exec_ref_digest(const exec_ref_task *tasks, uint8_t count,
-                         const uint8_t left[CASE_RESOURCES], uint16_t now, bool shut, bool done,
-                         uint8_t first_failure)
+uint64_t exec_ref_digest(const exec_ref_task *tasks, uint8_t count, const uint8_t left[CASE_RESOURCES], uint16_t now,
+                         bool shut, bool done, uint8_t first_failure)
 {
     uint64_t h = count;
     for (uint8_t i = 0; i < count; i++) h = judge_fold(h, exec_ref_history(&tasks[i]));
@@ -390,8 +379,7 @@ uint64_t exec_ref_digest(const exec_ref_task *tasks, uint8_t count,
 
 uint64_t exec_ref_result(const exec_state *s)
 {
-    return exec_ref_digest(s->tasks, s->task_count, s->left, s->now, s->shut, exec_ref_is_done(s),
-                           s->first_failure);
+    return exec_ref_digest(s->tasks, s->task_count, s->left, s->now, s->shut, exec_ref_is_done(s), s->first_failure);
 }
 
 static enum exec_ref_outcome outcome_of(const exec_state *s)
@@ -424,8 +412,7 @@ const char *exec_ref_verdict(const exec_case *c, const exec_state *s, const char
 
 static bool same(const exec_ref_task *a, const exec_ref_task *b)
 {
-    return a->place == b->place && a->next == b->next &&
-           memcmp(a->holds, b->holds, sizeof a->holds) == 0;
+    return a->place == b->place && a->next == b->next && memcmp(a->holds, b->holds, sizeof a->holds) == 0;
 }
 
 void exec_ref_apply(const exec_case *c, exec_state *s, exec_ref_move m)

@@ -77,8 +77,7 @@ enum { EXEC_REF_MOVES = CASE_EVENTS + 2 + CASE_WORKERS * (4 + 2 * CASE_WORKERS) 
 void exec_ref_begin(const exec_case *c, exec_state *s);
 
 /* All moves of a state; none: the run is over. */
-uint32_t exec_ref_moves(const exec_case *c, const exec_state *s, bool strict,
-                        exec_ref_move moves[EXEC_REF_MOVES]);
+uint32_t exec_ref_moves(const exec_case *c, const exec_state *s, bool strict, exec_ref_move moves[EXEC_REF_MOVES]);
 bool exec_ref_allows(const exec_case *c, const exec_state *s, exec_ref_move move);
 void exec_ref_apply(const exec_case *c, exec_state *s, exec_ref_move move);
 
@@ -96,9 +95,8 @@ uint32_t exec_ref_batch(const exec_case *c, uint32_t count);
 const char *exec_ref_verdict(const exec_case *c, const exec_state *s, const char **outcome);
 
 /* The digest of what a run shows: each task's history and end, the clock, gate, resources, first failure. */
-uint64_t exec_ref_digest(const exec_ref_task *tasks, uint8_t count,
-                         const uint8_t left[CASE_RESOURCES], uint16_t now, bool shut, bool done,
-                         uint8_t first_failure);
+uint64_t exec_ref_digest(const exec_ref_task *tasks, uint8_t count, const uint8_t left[CASE_RESOURCES], uint16_t now,
+                         bool shut, bool done, uint8_t first_failure);
 uint64_t exec_ref_result(const exec_state *s);
 
 /* ---- All runs -------------------------------------------------------------------------------------- */

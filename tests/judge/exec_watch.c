@@ -36,8 +36,8 @@ static void look(watch *w, bool first)
     if (w->seen.unknown[0] != 0) memcpy(shared->unknown, w->seen.unknown, sizeof shared->unknown);
     for (uint8_t i = 0; i < w->seen.task_count; i++) {
         exec_ref_task *t = &w->tasks[i], *now = &w->seen.tasks[i];
-        bool same = t->place == now->place && t->next == now->next &&
-                    memcmp(t->holds, now->holds, sizeof t->holds) == 0;
+        bool same =
+            t->place == now->place && t->next == now->next && memcmp(t->holds, now->holds, sizeof t->holds) == 0;
         if (same) continue;
         t->place = now->place;
         t->next = now->next;
@@ -48,8 +48,8 @@ static void look(watch *w, bool first)
 
 static void keep(const watch *w)
 {
-    uint64_t result = exec_ref_digest(w->tasks, w->seen.task_count, w->seen.left, w->seen.now,
-                                      w->seen.shut, w->seen.done, w->seen.first_failure);
+    uint64_t result = exec_ref_digest(w->tasks, w->seen.task_count, w->seen.left, w->seen.now, w->seen.shut,
+                                      w->seen.done, w->seen.first_failure);
     for (uint32_t i = 0; i < shared->count; i++)
         if (shared->results[i] == result) return;
     shared->full = shared->count == sizeof shared->results / sizeof *shared->results;
@@ -105,8 +105,7 @@ static void watch_state(const void *self, rad_state_hash *h)
 {
     const watch *w = self;
     exec->state(w->inner, h);
-    for (uint8_t i = 0; i < w->seen.task_count; i++)
-        rad_state_add(h, &w->tasks[i].history, sizeof w->tasks[i].history);
+    for (uint8_t i = 0; i < w->seen.task_count; i++) rad_state_add(h, &w->tasks[i].history, sizeof w->tasks[i].history);
 }
 
 static const char *watch_kind_name(const void *self, uint32_t kind)
@@ -156,8 +155,8 @@ static void note_kind(exec_watched *w, const rad_verdict *v)
     snprintf(w->trouble, sizeof w->trouble, "%s: %.200s", v->kind, v->message);
 }
 
-static void explore(const exec_case *c, const char *machine, const char *strategy, uint64_t seed,
-                    uint64_t most_runs, exec_watched *w)
+static void explore(const exec_case *c, const char *machine, const char *strategy, uint64_t seed, uint64_t most_runs,
+                    exec_watched *w)
 {
     rad_error error = {.code = 0};
     rad_exploration e;
@@ -176,20 +175,17 @@ static void explore(const exec_case *c, const char *machine, const char *strateg
         return;
     }
     for (uint32_t i = 0; i < shared->count; i++) judge_set_add(&w->results, shared->results[i]);
-    for (uint32_t i = 0; i < e.finding_count; i++)
-        note_kind(w, rad_artifact_verdict(e.findings[i].artifact));
+    for (uint32_t i = 0; i < e.finding_count; i++) note_kind(w, rad_artifact_verdict(e.findings[i].artifact));
     for (uint32_t i = 0; i < OUTCOMES; i++) w->outcomes[i] = rad_exec_met(&e, exec_ref_outcomes[i]);
     w->complete = e.complete && !shared->full;
     w->runs = e.runs;
     w->steps = e.steps;
-    if (shared->unknown[0] != 0)
-        snprintf(w->trouble, sizeof w->trouble, "not understood: %s", shared->unknown);
+    if (shared->unknown[0] != 0) snprintf(w->trouble, sizeof w->trouble, "not understood: %s", shared->unknown);
     rad_exploration_free(&e);
     rad_target_free(&t);
 }
 
-void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs,
-                exec_watched *w)
+void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs, exec_watched *w)
 {
     explore(c, "judge-exec", strategy, seed, most_runs, w);
 }

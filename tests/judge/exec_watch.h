@@ -18,8 +18,7 @@ typedef struct exec_watched {
 } exec_watched;
 
 /* Strategy "dedup" tries every schedule; others sample. */
-void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs,
-                exec_watched *w);
+void exec_watch(const exec_case *c, const char *strategy, uint64_t seed, uint64_t most_runs, exec_watched *w);
 
 /* The machine as it is, with its own idea of a state: outcomes and failures of every schedule, no results. */
 void exec_unwatched(const exec_case *c, uint64_t most_runs, exec_watched *w);

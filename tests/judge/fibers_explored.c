@@ -33,8 +33,7 @@ bool fibers_explorer_open(fibers_explorer *e)
     snprintf(e->raddle, sizeof e->raddle, "%s/raddle", build);
     snprintf(e->guest, sizeof e->guest, "%s/tests/fibers_guest", build);
     snprintf(library, sizeof library, "%s/src/lab/fibers/libraddle.so.0", build);
-    if (access(e->raddle, X_OK) != 0 || access(e->guest, X_OK) != 0 || access(library, R_OK) != 0)
-        return false;
+    if (access(e->raddle, X_OK) != 0 || access(e->guest, X_OK) != 0 || access(library, R_OK) != 0) return false;
     snprintf(e->room, sizeof e->room, "/tmp/raddle-judge-XXXXXX");
     if (mkdtemp(e->room) == NULL) return false;
     path_in(e, "results", path);
@@ -68,10 +67,9 @@ void fibers_explorer_close(fibers_explorer *e)
 static void become_raddle(const fibers_explorer *e, const char *strategy, uint32_t runs, bool free)
 {
     char path[64], count[16];
-    const char *words[16] = {e->raddle,    "explore", "--json",  "--no-shrink",
-                             "--output",   e->room,   "--runs",  count,
-                             "--strategy", strategy,  "--clock", free ? "free" : "quiet",
-                             e->guest,     NULL};
+    const char *words[16] = {e->raddle, "explore", "--json",     "--no-shrink", "--output", e->room,
+                             "--runs",  count,     "--strategy", strategy,      "--clock",  free ? "free" : "quiet",
+                             e->guest,  NULL};
     snprintf(count, sizeof count, "%u", runs);
     path_in(e, "out", path);
     dup2(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
@@ -121,12 +119,10 @@ static void look_for_strange(const char *json, const fibers_set *set, fibers_exp
     static const char name[] = "\"identity\": \"";
     for (const char *at = json; (at = strstr(at, name)) != NULL;) {
         at += sizeof name - 1;
-        bool stuck = begins_with(at, "deadlock") || begins_with(at, "leak") ||
-                     begins_with(at, "partial-deadlock");
+        bool stuck = begins_with(at, "deadlock") || begins_with(at, "leak") || begins_with(at, "partial-deadlock");
         bool deadlock = stuck && set->seen[FIBERS_SEEN_DEADLOCKS];
         bool mistake = begins_with(at, "misuse:") && set->seen[FIBERS_SEEN_ABORTS];
-        if (!deadlock && !mistake)
-            snprintf(out->strange, sizeof out->strange, "%.*s", (int)strcspn(at, "\""), at);
+        if (!deadlock && !mistake) snprintf(out->strange, sizeof out->strange, "%.*s", (int)strcspn(at, "\""), at);
     }
     if (number_in(json, "\"cut\": ") != 0) snprintf(out->strange, sizeof out->strange, "cut runs");
 }
@@ -174,14 +170,13 @@ static void look_at_results(fibers_explorer *e, const fibers_set *set, fibers_ex
     }
 }
 
-static void explore_once(fibers_explorer *e, const fibers_set *set, const char *strategy,
-                         uint32_t runs, bool free, fibers_explored *out)
+static void explore_once(fibers_explorer *e, const fibers_set *set, const char *strategy, uint32_t runs, bool free,
+                         fibers_explored *out)
 {
     e->shared->count = 0;
     int status = run_raddle(e, strategy, runs, free);
     if (status != 0 && status != 1) {
-        snprintf(out->strange, sizeof out->strange, "status %d: %.300s", status,
-                 read_file(e, "err"));
+        snprintf(out->strange, sizeof out->strange, "status %d: %.300s", status, read_file(e, "err"));
         out->is_right = false;
         return;
     }
@@ -215,8 +210,8 @@ static bool next_permutation(uint32_t *items, uint32_t count)
     return true;
 }
 
-void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_set *set,
-                    const char *strategy, bool is_quiet, uint32_t runs, fibers_explored *out)
+void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_set *set, const char *strategy,
+                    bool is_quiet, uint32_t runs, fibers_explored *out)
 {
     fibers_shared *shared = e->shared;
     uint32_t soons = fibers_soons_before(p, FIBERS_MOST, 0, 0);
@@ -226,8 +221,7 @@ void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_se
     shared->program = *p;
     for (uint32_t i = 0; i < FIBERS_SOONS; i++) shared->ranks[i] = i;
     do explore_once(e, set, strategy ? strategy : "dfs", runs, !is_quiet, out);
-    while (out->is_right && (out->is_complete || strategy) &&
-           next_permutation(shared->ranks, ordered));
+    while (out->is_right && (out->is_complete || strategy) && next_permutation(shared->ranks, ordered));
 }
 
 static bool is_reached(const fibers_set *set, const fibers_explored *found, const fibers_result *r)
@@ -236,9 +230,7 @@ static bool is_reached(const fibers_set *set, const fibers_explored *found, cons
         const fibers_result *other = &set->results[i];
         if (!found->was_reached[i]) continue;
         if (memcmp(other, r, sizeof *r) == 0) return true;
-        if (r->end == FIBERS_ABORTED &&
-            (fibers_is_cut_from(r, other) || fibers_is_cut_from(other, r)))
-            return true;
+        if (r->end == FIBERS_ABORTED && (fibers_is_cut_from(r, other) || fibers_is_cut_from(other, r))) return true;
     }
     return false;
 }

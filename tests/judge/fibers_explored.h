@@ -26,8 +26,8 @@ typedef struct fibers_explored {
 } fibers_explored;
 
 /* At most `runs` for each order of the deadlines. `strategy` may be NULL: dfs. */
-void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_set *set,
-                    const char *strategy, bool is_quiet, uint32_t runs, fibers_explored *out);
+void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_set *set, const char *strategy,
+                    bool is_quiet, uint32_t runs, fibers_explored *out);
 
 /* The results of the firm reference that were not reached. Of a mistake only how far the others had got matters, not
  * whether they had logged it. Prints them if `out` is not NULL. */

@@ -9,27 +9,27 @@
 enum { THEME_OPS = 9 };
 
 /* X(name, weight, operations): those that occur more than once are more likely. */
-#define THEME_LIST(X)                                                                              \
-    X(CHAN, 4, SEND, RECV, SEND, RECV, CLOSE, CODE, COUNT)                                         \
-    X(BATCH, 3, SEND_MANY, RECV_MANY, SEND_MANY, RECV_MANY, SEND, RECV, COUNT, CLOSE)              \
-    X(SELECT, 7, SELECT, SELECT, SELECT, SELECT, SEND, RECV, CLOSE)                                \
-    X(MUTEX, 3, LOCK, UNLOCK, LOCK_UNTIL, UNLOCK, IS_MINE, NOTE)                                   \
-    X(RW, 4, READ, WRITE, READ_UNTIL, WRITE_UNTIL, RW_UNLOCK, RW_UNLOCK, NOTE)                     \
-    X(COND, 4, COND_WAIT, COND_WAIT, SIGNAL, SIGNAL, BROADCAST, LOCK, UNLOCK, NOTE)                \
-    X(SEM, 4, ACQUIRE, ACQUIRE, POST, POST, PERMITS, NOTE)                                         \
-    X(GROUP, 2, GROUP_DONE, GROUP_WAIT, GROUP_DONE, GROUP_WAIT, GROUP_ADD, NOTE)                   \
-    X(ONCE, 2, ONCE, ONCE, ONCE, NOTE)                                                             \
-    X(BARRIER, 3, BARRIER, BARRIER, NOTE)                                                          \
-    X(STOCK, 4, TAKE, PUT, TAKE, PUT, TAKE, STOCK_CLOSE, STOCK_CODE)                               \
-    X(TIMER, 3, TIMER_START, TIMER_STOP, TIMER_WAIT, TIMER_START, TIMER_WAIT, SLEEP, TICK)         \
-    X(ALARM, 2, ALARM_START, ALARM_STOP, RECV, RECV, COUNT)                                        \
-    X(JOIN, 4, JOIN, JOIN, GIVE, RELEASE, CANCEL, LOCAL_SET, NOTE)                                 \
-    X(LOCAL, 1, LOCAL_SET, LOCAL_GET, JOIN, YIELD)                                                 \
-    X(CANCEL, 7, CANCEL, CANCEL, CANCEL, IS_CANCELED, SHIELD, SHIELD, SLEEP)                       \
-    X(NURSERY, 6, NURSERY_CANCEL, NURSERY_CANCEL, NURSERY_CLOSE, NURSERY_WAIT, SLEEP, IS_CANCELED) \
-    X(BLOCKING, 2, BLOCKING, BLOCKING, BLOCKING, RECV, SEND)                                       \
-    X(TASK, 3, TASK_JOIN, TASK_JOIN, TASK_JOIN, GIVE, NOTE)                                        \
-    X(LIMIT, 2, JOIN, RELEASE, JOIN, RELEASE, NOTE)                                                \
+#define THEME_LIST(X)                                                                                                  \
+    X(CHAN, 4, SEND, RECV, SEND, RECV, CLOSE, CODE, COUNT)                                                             \
+    X(BATCH, 3, SEND_MANY, RECV_MANY, SEND_MANY, RECV_MANY, SEND, RECV, COUNT, CLOSE)                                  \
+    X(SELECT, 7, SELECT, SELECT, SELECT, SELECT, SEND, RECV, CLOSE)                                                    \
+    X(MUTEX, 3, LOCK, UNLOCK, LOCK_UNTIL, UNLOCK, IS_MINE, NOTE)                                                       \
+    X(RW, 4, READ, WRITE, READ_UNTIL, WRITE_UNTIL, RW_UNLOCK, RW_UNLOCK, NOTE)                                         \
+    X(COND, 4, COND_WAIT, COND_WAIT, SIGNAL, SIGNAL, BROADCAST, LOCK, UNLOCK, NOTE)                                    \
+    X(SEM, 4, ACQUIRE, ACQUIRE, POST, POST, PERMITS, NOTE)                                                             \
+    X(GROUP, 2, GROUP_DONE, GROUP_WAIT, GROUP_DONE, GROUP_WAIT, GROUP_ADD, NOTE)                                       \
+    X(ONCE, 2, ONCE, ONCE, ONCE, NOTE)                                                                                 \
+    X(BARRIER, 3, BARRIER, BARRIER, NOTE)                                                                              \
+    X(STOCK, 4, TAKE, PUT, TAKE, PUT, TAKE, STOCK_CLOSE, STOCK_CODE)                                                   \
+    X(TIMER, 3, TIMER_START, TIMER_STOP, TIMER_WAIT, TIMER_START, TIMER_WAIT, SLEEP, TICK)                             \
+    X(ALARM, 2, ALARM_START, ALARM_STOP, RECV, RECV, COUNT)                                                            \
+    X(JOIN, 4, JOIN, JOIN, GIVE, RELEASE, CANCEL, LOCAL_SET, NOTE)                                                     \
+    X(LOCAL, 1, LOCAL_SET, LOCAL_GET, JOIN, YIELD)                                                                     \
+    X(CANCEL, 7, CANCEL, CANCEL, CANCEL, IS_CANCELED, SHIELD, SHIELD, SLEEP)                                           \
+    X(NURSERY, 6, NURSERY_CANCEL, NURSERY_CANCEL, NURSERY_CLOSE, NURSERY_WAIT, SLEEP, IS_CANCELED)                     \
+    X(BLOCKING, 2, BLOCKING, BLOCKING, BLOCKING, RECV, SEND)                                                           \
+    X(TASK, 3, TASK_JOIN, TASK_JOIN, TASK_JOIN, GIVE, NOTE)                                                            \
+    X(LIMIT, 2, JOIN, RELEASE, JOIN, RELEASE, NOTE)                                                                    \
     X(MISTAKE, 1, MISTAKE, LOCK, UNLOCK, NOTE)
 
 enum theme {
@@ -124,9 +124,8 @@ static void choose_objects(generator *g)
 
 static uint8_t random_until(generator *g)
 {
-    static const uint8_t kinds[] = {FIBERS_NEVER, FIBERS_NEVER, FIBERS_NEVER, FIBERS_NEVER,
-                                    FIBERS_NOW,   FIBERS_NOW,   FIBERS_SOON,  FIBERS_SOON,
-                                    FIBERS_SOON,  FIBERS_PASSED};
+    static const uint8_t kinds[] = {FIBERS_NEVER, FIBERS_NEVER, FIBERS_NEVER, FIBERS_NEVER, FIBERS_NOW,
+                                    FIBERS_NOW,   FIBERS_SOON,  FIBERS_SOON,  FIBERS_SOON,  FIBERS_PASSED};
     return kinds[below(g, sizeof kinds)];
 }
 
@@ -188,10 +187,8 @@ static void fill_select(generator *g, uint32_t f, fibers_op *op)
         fill_case(g, f, c);
         for (uint32_t k = 0; k < i; k++) { /* not to read and to write the same, nor one twice */
             const fibers_case *other = &op->cases[k];
-            bool same = fibers_op_object(c->kind) == fibers_op_object(other->kind) &&
-                        c->object == other->object;
-            if (same && fibers_op_object(c->kind) != 'c' && c->kind != FIBERS_SLEEP)
-                c->kind = FIBERS_OFF;
+            bool same = fibers_op_object(c->kind) == fibers_op_object(other->kind) && c->object == other->object;
+            if (same && fibers_op_object(c->kind) != 'c' && c->kind != FIBERS_SLEEP) c->kind = FIBERS_OFF;
         }
         if (c->kind == FIBERS_JOIN && c->object == f) c->kind = FIBERS_OFF;
     }
@@ -274,18 +271,14 @@ static void start_fiber(generator *g, uint32_t j)
     while (g->p->fibers[parent].is_sender) parent--;
     if (has(g, THEME_NURSERY) && below(g, 5) > 0) {
         owner = nursery_for(g, parent);
-        kind = owner == 0        ? FIBERS_SPAWN
-               : below(g, 2) > 0 ? FIBERS_NURSERY_SPAWN
-                                 : FIBERS_NURSERY_GO;
-    } else if (has(g, THEME_TASK) && g->p->limit == 0 && !is_below_task(g, parent) &&
-               below(g, 4) > 0) {
+        kind = owner == 0 ? FIBERS_SPAWN : below(g, 2) > 0 ? FIBERS_NURSERY_SPAWN : FIBERS_NURSERY_GO;
+    } else if (has(g, THEME_TASK) && g->p->limit == 0 && !is_below_task(g, parent) && below(g, 4) > 0) {
         kind = FIBERS_TASK;
     } else if ((has(g, THEME_CHAN) || has(g, THEME_SELECT)) && below(g, 6) == 0) {
         kind = FIBERS_SEND_SPAWN;
     }
     fill_op(g, parent, kind, &op);
-    op.object = kind == FIBERS_NURSERY_SPAWN || kind == FIBERS_NURSERY_GO ? (uint8_t)(owner - 1)
-                                                                          : (uint8_t)j;
+    op.object = kind == FIBERS_NURSERY_SPAWN || kind == FIBERS_NURSERY_GO ? (uint8_t)(owner - 1) : (uint8_t)j;
     op.number = kind == FIBERS_NURSERY_SPAWN || kind == FIBERS_NURSERY_GO ? (uint8_t)j : 0;
     g->starters[j] = kind;
     g->parents[j] = (uint8_t)parent;
@@ -348,12 +341,10 @@ static void add_random(generator *g, uint32_t f)
         add_stock_round(g, f);
         return;
     }
-    if ((kind == FIBERS_NURSERY_CANCEL || kind == FIBERS_NURSERY_CLOSE) &&
-        !choose_nursery(g, f, &op))
+    if ((kind == FIBERS_NURSERY_CANCEL || kind == FIBERS_NURSERY_CLOSE) && !choose_nursery(g, f, &op))
         fill_op(g, f, FIBERS_SLEEP, &op);
     if (kind == FIBERS_NURSERY_WAIT && !has_opened(g, f)) fill_op(g, f, FIBERS_SLEEP, &op);
-    if ((kind == FIBERS_JOIN || kind == FIBERS_RELEASE) && op.object == f)
-        fill_op(g, f, FIBERS_NOTE, &op);
+    if ((kind == FIBERS_JOIN || kind == FIBERS_RELEASE) && op.object == f) fill_op(g, f, FIBERS_NOTE, &op);
     if (kind == FIBERS_TASK_JOIN && is_below_task(g, f)) fill_op(g, f, FIBERS_NOTE, &op);
     if (kind == FIBERS_COND_WAIT) { /* by a holder; noted, so that the order of waiting is known */
         fill_op(g, f, FIBERS_LOCK, &lock);
@@ -401,8 +392,7 @@ static void make_alike(generator *g)
                 (op->kind == FIBERS_TASK_JOIN && is_below_task(g, j)))
                 op->kind = FIBERS_NOTE;
             for (uint32_t k = 0; k < op->case_count; k++)
-                if (op->cases[k].kind == FIBERS_JOIN && op->cases[k].object == j)
-                    op->cases[k].kind = FIBERS_OFF;
+                if (op->cases[k].kind == FIBERS_JOIN && op->cases[k].object == j) op->cases[k].kind = FIBERS_OFF;
         }
     }
 }
@@ -410,27 +400,27 @@ static void make_alike(generator *g)
 /* ---- Scenes ---------------------------------------------------------------------------------------------------- */
 
 /* Some fibers wait for one thing, and the first one helps or disturbs them. X(theme, before, waits, helps) */
-#define SCENE_LIST(X)                                                                              \
-    X(CHAN, NOTE, (RECV, RECV_MANY, SELECT), (SEND, SEND_MANY, CLOSE))                             \
-    X(CHAN, NOTE, (SEND, SEND_MANY, SELECT), (RECV, RECV_MANY, CLOSE))                             \
-    X(SELECT, NOTE, (SELECT, SELECT, SEND), (RECV, SELECT, CLOSE))                                 \
-    X(MUTEX, LOCK, (LOCK_UNTIL, LOCK, SELECT), (UNLOCK, UNLOCK, LOCK_UNTIL))                       \
-    X(RW, WRITE, (READ_UNTIL, WRITE_UNTIL, SELECT), (RW_UNLOCK, RW_UNLOCK, WRITE_UNTIL))           \
-    X(RW, READ, (WRITE_UNTIL, READ_UNTIL, SELECT), (RW_UNLOCK, JOIN, NOTE))                        \
-    X(RW, READ, (WRITE, READ, SELECT), (RW_UNLOCK, RW_UNLOCK, READ_UNTIL))                         \
-    X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (SIGNAL, BROADCAST, SIGNAL))                  \
-    X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (BROADCAST, BROADCAST, NOTE))                 \
-    X(COND, LOCK, (COND_WAIT, COND_WAIT, LOCK), (SIGNAL, UNLOCK, SIGNAL))                          \
-    X(SEM, NOTE, (ACQUIRE, ACQUIRE, SELECT), (POST, POST, PERMITS))                                \
-    X(SEM, ACQUIRE, (ACQUIRE, ACQUIRE, ACQUIRE), (POST, POST, ACQUIRE))                            \
-    X(GROUP, NOTE, (GROUP_WAIT, GROUP_WAIT, SELECT), (GROUP_DONE, GROUP_DONE, GROUP_ADD))          \
-    X(ONCE, ONCE, (ONCE, ONCE, ONCE), (ONCE, NOTE, SLEEP))                                         \
-    X(BARRIER, NOTE, (BARRIER, BARRIER, BARRIER), (BARRIER, NOTE, SLEEP))                          \
-    X(STOCK, TAKE, (TAKE, TAKE, SELECT), (PUT, PUT, STOCK_CLOSE))                                  \
-    X(TIMER, NOTE, (TIMER_WAIT, TIMER_WAIT, SELECT), (TIMER_START, TIMER_STOP, TIMER_START))       \
-    X(JOIN, NOTE, (JOIN, JOIN, SELECT), (RELEASE, GIVE, JOIN))                                     \
-    X(TASK, NOTE, (TASK_JOIN, TASK_JOIN, SLEEP), (TASK_JOIN, NOTE, SLEEP))                         \
-    X(BLOCKING, BLOCKING, (BLOCKING, BLOCKING, BLOCKING), (RECV, SEND, NOTE))                      \
+#define SCENE_LIST(X)                                                                                                  \
+    X(CHAN, NOTE, (RECV, RECV_MANY, SELECT), (SEND, SEND_MANY, CLOSE))                                                 \
+    X(CHAN, NOTE, (SEND, SEND_MANY, SELECT), (RECV, RECV_MANY, CLOSE))                                                 \
+    X(SELECT, NOTE, (SELECT, SELECT, SEND), (RECV, SELECT, CLOSE))                                                     \
+    X(MUTEX, LOCK, (LOCK_UNTIL, LOCK, SELECT), (UNLOCK, UNLOCK, LOCK_UNTIL))                                           \
+    X(RW, WRITE, (READ_UNTIL, WRITE_UNTIL, SELECT), (RW_UNLOCK, RW_UNLOCK, WRITE_UNTIL))                               \
+    X(RW, READ, (WRITE_UNTIL, READ_UNTIL, SELECT), (RW_UNLOCK, JOIN, NOTE))                                            \
+    X(RW, READ, (WRITE, READ, SELECT), (RW_UNLOCK, RW_UNLOCK, READ_UNTIL))                                             \
+    X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (SIGNAL, BROADCAST, SIGNAL))                                      \
+    X(COND, NOTE, (COND_WAIT, COND_WAIT, COND_WAIT), (BROADCAST, BROADCAST, NOTE))                                     \
+    X(COND, LOCK, (COND_WAIT, COND_WAIT, LOCK), (SIGNAL, UNLOCK, SIGNAL))                                              \
+    X(SEM, NOTE, (ACQUIRE, ACQUIRE, SELECT), (POST, POST, PERMITS))                                                    \
+    X(SEM, ACQUIRE, (ACQUIRE, ACQUIRE, ACQUIRE), (POST, POST, ACQUIRE))                                                \
+    X(GROUP, NOTE, (GROUP_WAIT, GROUP_WAIT, SELECT), (GROUP_DONE, GROUP_DONE, GROUP_ADD))                              \
+    X(ONCE, ONCE, (ONCE, ONCE, ONCE), (ONCE, NOTE, SLEEP))                                                             \
+    X(BARRIER, NOTE, (BARRIER, BARRIER, BARRIER), (BARRIER, NOTE, SLEEP))                                              \
+    X(STOCK, TAKE, (TAKE, TAKE, SELECT), (PUT, PUT, STOCK_CLOSE))                                                      \
+    X(TIMER, NOTE, (TIMER_WAIT, TIMER_WAIT, SELECT), (TIMER_START, TIMER_STOP, TIMER_START))                           \
+    X(JOIN, NOTE, (JOIN, JOIN, SELECT), (RELEASE, GIVE, JOIN))                                                         \
+    X(TASK, NOTE, (TASK_JOIN, TASK_JOIN, SLEEP), (TASK_JOIN, NOTE, SLEEP))                                             \
+    X(BLOCKING, BLOCKING, (BLOCKING, BLOCKING, BLOCKING), (RECV, SEND, NOTE))                                          \
     X(CANCEL, NOTE, (SLEEP, SELECT, TICK), (IS_CANCELED, SLEEP, NOTE))
 
 enum { SCENE_OPS = 3 };
@@ -442,8 +432,7 @@ enum { SCENE_OPS = 3 };
 static const struct {
     uint8_t theme, before, waits[SCENE_OPS], helps[SCENE_OPS];
 } SCENES[] = {
-#define SCENE_ROW(theme, before, waits, helps)                                                     \
-    {THEME_##theme, FIBERS_##before, SCENE_OPS_OF waits, SCENE_OPS_OF helps},
+#define SCENE_ROW(theme, before, waits, helps) {THEME_##theme, FIBERS_##before, SCENE_OPS_OF waits, SCENE_OPS_OF helps},
     SCENE_LIST(SCENE_ROW)
 #undef SCENE_ROW
 };
@@ -461,8 +450,7 @@ static void add_kind(generator *g, uint32_t f, uint8_t kind)
     fill_op(g, f, kind, &op);
     if (fibers_op_object(kind) != 'f') op.object = 0;
     for (uint32_t i = 0; i < op.case_count; i++)
-        if (fibers_op_object(op.cases[i].kind) != 'f' && below(g, 3) > 0 && i == 0)
-            op.cases[i].object = 0;
+        if (fibers_op_object(op.cases[i].kind) != 'f' && below(g, 3) > 0 && i == 0) op.cases[i].object = 0;
     if ((kind == FIBERS_JOIN || kind == FIBERS_RELEASE) && op.object == f) op.kind = FIBERS_NOTE;
     if (kind == FIBERS_TASK_JOIN && is_below_task(g, f)) { /* it is waited for instead */
         fill_op(g, f, FIBERS_SLEEP, &op);
@@ -610,8 +598,7 @@ static void make_valid(generator *g)
                 op->cases[k].kind = FIBERS_OFF;
             is_far = is_far || (op->cases[k].kind == FIBERS_TICK && op->cases[k].number == 0);
         }
-        if (is_far && op->until == FIBERS_NEVER)
-            op->until = FIBERS_SOON; /* years are no deadlock */
+        if (is_far && op->until == FIBERS_NEVER) op->until = FIBERS_SOON; /* years are no deadlock */
     }
     if (below(g, 16) == 0) p->groups[0]++;
 }
@@ -628,9 +615,7 @@ void fibers_generate(uint64_t seed, fibers_program *p)
         play_freely(&g);
     for (uint32_t f = 0; f < p->fiber_count; f++) {
         uint32_t returns = below(&g, 4);
-        p->fibers[f].returns = returns == 0   ? 0
-                               : returns == 1 ? (uint8_t)(20 + f)
-                                              : FIBERS_RETURNS_LAST;
+        p->fibers[f].returns = returns == 0 ? 0 : returns == 1 ? (uint8_t)(20 + f) : FIBERS_RETURNS_LAST;
     }
     make_valid(&g);
 }
@@ -647,8 +632,7 @@ static uint32_t count_ops(const fibers_program *p, bool starts)
 {
     uint32_t count = 0;
     for (uint32_t f = 0; f < p->fiber_count; f++)
-        for (uint32_t i = 0; i < p->fibers[f].op_count; i++)
-            count += starts_fiber(&p->fibers[f].ops[i]) == starts;
+        for (uint32_t i = 0; i < p->fibers[f].op_count; i++) count += starts_fiber(&p->fibers[f].ops[i]) == starts;
     return count;
 }
 
@@ -658,8 +642,7 @@ static void delete_some(generator *g, bool starts, uint32_t left)
     fibers_program *p = g->p;
     for (uint32_t tries = 0; count_ops(p, starts) > left && tries < 200; tries++) {
         uint32_t f = below(g, p->fiber_count), i = below(g, FIBERS_OPS);
-        if (i < p->fibers[f].op_count && starts_fiber(&p->fibers[f].ops[i]) == starts)
-            fibers_delete_op(p, f, i);
+        if (i < p->fibers[f].op_count && starts_fiber(&p->fibers[f].ops[i]) == starts) fibers_delete_op(p, f, i);
     }
 }
 

@@ -188,8 +188,7 @@ static uint8_t end_of(int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_DEADLOCK) return FIBERS_DEADLOCK;
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) return FIBERS_ABORTED;
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGKILL))
-        return FIBERS_HANGS;
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGKILL)) return FIBERS_HANGS;
     return FIBERS_CRASHED;
 }
 
@@ -280,8 +279,7 @@ static job *run_jobs(job *jobs, uint32_t count)
 
 static desk *open_desks(uint32_t count)
 {
-    void *desks =
-        mmap(NULL, count * sizeof(desk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *desks = mmap(NULL, count * sizeof(desk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return desks == MAP_FAILED ? NULL : desks;
 }
 
@@ -307,8 +305,7 @@ static void add(fibers_hunted *sum, const fibers_hunted *more)
 
 bool fibers_try(const fibers_program *p, uint32_t runs, uint64_t seed, fibers_result *wrong)
 {
-    fibers_hunt_options o = {
-        .seed = seed, .workers = {1, 2, 4}, .worker_count = 3, .runs = runs, .processes = 1};
+    fibers_hunt_options o = {.seed = seed, .workers = {1, 2, 4}, .worker_count = 3, .runs = runs, .processes = 1};
     job j = {.options = &o, .only = p, .desk = open_desks(1)};
     bool is_right = j.desk != NULL && run_jobs(&j, 1) == NULL;
     if (!is_right) *wrong = j.desk->now;
@@ -338,8 +335,8 @@ static void report(const job *j)
     fibers_result wrong = j->desk->now, again;
     uint64_t seed = j->options->seed + j->desk->program;
     uint32_t runs = 50;
-    fprintf(stderr, "wrong result of program %llu, run %u of %u:\n", (unsigned long long)seed,
-            j->desk->number, j->options->runs);
+    fprintf(stderr, "wrong result of program %llu, run %u of %u:\n", (unsigned long long)seed, j->desk->number,
+            j->options->runs);
     fibers_program_print(stderr, &p);
     fibers_result_print(stderr, &p, &wrong);
     while (runs < 20000 && fibers_try(&p, runs, seed, &again)) runs *= 4;
@@ -348,9 +345,7 @@ static void report(const job *j)
         return;
     }
     fibers_shrink(&p, 2 * runs, seed, &again);
-    fprintf(stderr,
-            "the smallest program with a wrong result (tried %u times with 1, 2 and 4 workers):\n",
-            2 * runs);
+    fprintf(stderr, "the smallest program with a wrong result (tried %u times with 1, 2 and 4 workers):\n", 2 * runs);
     fibers_program_print(stderr, &p);
     fibers_result_print(stderr, &p, &again);
 }

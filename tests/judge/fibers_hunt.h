@@ -11,9 +11,9 @@
 typedef struct fibers_hunt_options {
     uint64_t seed, programs;
     uint32_t workers[3], worker_count; /* each program runs with each of these … */
-    bool in_turn;         /* … or one program with the first, the next with the second */
-    uint32_t runs;        /* of a program with each */
-    uint32_t most_states; /* larger programs are left out */
+    bool in_turn;                      /* … or one program with the first, the next with the second */
+    uint32_t runs;                     /* of a program with each */
+    uint32_t most_states;              /* larger programs are left out */
     uint32_t processes;
 } fibers_hunt_options;
 

@@ -7,7 +7,7 @@ static const struct {
     char object;
     bool has_number, waits, is_case;
 } OPS[] = {
-#define FIBERS_OP_ROW(name, text, object, number, waits, is_case)                                  \
+#define FIBERS_OP_ROW(name, text, object, number, waits, is_case)                                                      \
     [FIBERS_##name] = {text, object, number, waits, is_case},
     FIBERS_OPS_LIST(FIBERS_OP_ROW)
 #undef FIBERS_OP_ROW
@@ -44,8 +44,7 @@ uint8_t fibers_value(uint32_t fiber, uint32_t op, uint32_t i)
 bool fibers_delete_op(fibers_program *p, uint32_t f, uint32_t i)
 {
     fibers_fiber *fiber = &p->fibers[f];
-    if (i >= fiber->op_count || fiber->is_sender || fiber->ops[i].kind == FIBERS_GROUP_ADD)
-        return false;
+    if (i >= fiber->op_count || fiber->is_sender || fiber->ops[i].kind == FIBERS_GROUP_ADD) return false;
     fiber->op_count--;
     memmove(&fiber->ops[i], &fiber->ops[i + 1], (fiber->op_count - i) * sizeof(fibers_op));
     memset(&fiber->ops[fiber->op_count], 0, sizeof(fibers_op));
@@ -102,18 +101,14 @@ static void print_op(FILE *out, const fibers_op *op)
 void fibers_program_print(FILE *out, const fibers_program *p)
 {
     static const char *const modes[] = {"blocks", "drops new", "drops old"};
-    for (uint32_t i = 0; i < FIBERS_CHANS; i++)
-        fprintf(out, "c%u: %u, %s; ", i, p->capacities[i], modes[p->modes[i]]);
+    for (uint32_t i = 0; i < FIBERS_CHANS; i++) fprintf(out, "c%u: %u, %s; ", i, p->capacities[i], modes[p->modes[i]]);
     fprintf(out, "tasks: %u\n", p->task_capacity);
-    for (uint32_t i = 0; i < FIBERS_LOCKS; i++)
-        fprintf(out, "s%u: %u; g%u: %u; ", i, p->permits[i], i, p->groups[i]);
-    fprintf(out, "barrier: %u; stock: %u, spoils %u, fails %u; limit %u%s; threads %u\n",
-            p->parties, p->stock_capacity, p->stock_spoils, p->stock_fails, p->limit,
-            p->limit_waits ? " waits" : "", p->blocking_threads);
+    for (uint32_t i = 0; i < FIBERS_LOCKS; i++) fprintf(out, "s%u: %u; g%u: %u; ", i, p->permits[i], i, p->groups[i]);
+    fprintf(out, "barrier: %u; stock: %u, spoils %u, fails %u; limit %u%s; threads %u\n", p->parties, p->stock_capacity,
+            p->stock_spoils, p->stock_fails, p->limit, p->limit_waits ? " waits" : "", p->blocking_threads);
     for (uint32_t f = 0; f < p->fiber_count; f++) {
         const fibers_fiber *fiber = &p->fibers[f];
-        fprintf(out, "fiber %u, returns %d:\n", f,
-                fiber->returns == FIBERS_RETURNS_LAST ? -1 : fiber->returns);
+        fprintf(out, "fiber %u, returns %d:\n", f, fiber->returns == FIBERS_RETURNS_LAST ? -1 : fiber->returns);
         for (uint32_t i = 0; i < fiber->op_count; i++) {
             fputs("    ", out);
             print_op(out, &fiber->ops[i]);
@@ -128,9 +123,7 @@ void fibers_result_print(FILE *out, const fibers_program *p, const fibers_result
         fprintf(out, "fiber %u:", f);
         for (uint32_t i = 0; i < r->counts[f]; i++) {
             const fibers_entry *e = &r->log[f][i];
-            fprintf(out, " %s=%d",
-                    i < p->fibers[f].op_count ? OPS[p->fibers[f].ops[i].kind].name : "end",
-                    e->code);
+            fprintf(out, " %s=%d", i < p->fibers[f].op_count ? OPS[p->fibers[f].ops[i].kind].name : "end", e->code);
             if (e->values[0] || e->values[1] || e->values[2])
                 fprintf(out, "(%u,%u,%u)", e->values[0], e->values[1], e->values[2]);
         }

@@ -29,70 +29,69 @@ enum {
 
 /* X(name, text, object, number, may wait, may be a case of select)
  * object: c channel, m mutex, l RW lock, s semaphore, g group, f fiber, n nursery (by its owner), - none. */
-#define FIBERS_OPS_LIST(X)                                                                         \
-    X(YIELD, "yield", '-', 0, 0, 0)                                                                \
-    X(NOTE, "note", '-', 0, 0, 0)                                                                  \
-    X(SLEEP, "sleep", '-', 0, 1, 1) /* a case: RAD_ON_TIME */                                      \
-    X(SPAWN, "spawn", 'f', 0, 0, 0)                                                                \
-    X(JOIN, "join", 'f', 0, 1, 1)                                                                  \
-    X(CANCEL, "cancel", 'f', 0, 0, 0)                                                              \
-    X(RELEASE, "release", 'f', 0, 0, 0)                                                            \
-    X(GIVE, "give", '-', 1, 0, 0)                                                                  \
-    X(IS_CANCELED, "is_canceled", '-', 0, 0, 0)                                                    \
-    X(SHIELD, "shield", '-', 1, 0, 0)                                                              \
-    X(LOCAL_SET, "local_set", '-', 1, 0, 0)                                                        \
-    X(LOCAL_GET, "local_get", '-', 0, 0, 0)                                                        \
-    X(SEND, "send", 'c', 0, 1, 1)                                                                  \
-    X(RECV, "recv", 'c', 0, 1, 1)                                                                  \
-    X(SEND_MANY, "send_many", 'c', 1, 1, 0)                                                        \
-    X(RECV_MANY, "recv_many", 'c', 1, 1, 0)                                                        \
-    X(CLOSE, "close", 'c', 1, 0, 0)                                                                \
-    X(CODE, "code", 'c', 0, 0, 0)                                                                  \
-    X(COUNT, "count", 'c', 0, 0, 0)                                                                \
-    X(SEND_SPAWN, "send_spawn", 'f', 0, 0, 0) /* of a fiber whose one operation is a send */       \
-    X(SELECT, "select", '-', 0, 1, 0)                                                              \
-    X(ON_CANCEL, "on_cancel", '-', 0, 0, 1)                                                        \
-    X(OFF, "off", '-', 0, 0, 1)                                                                    \
-    X(LOCK, "lock", 'm', 0, 0, 0)                                                                  \
-    X(LOCK_UNTIL, "lock_until", 'm', 0, 1, 1)                                                      \
-    X(UNLOCK, "unlock", 'm', 0, 0, 0) /* if it is held; so are all that take or give back */       \
-    X(IS_MINE, "is_mine", 'm', 0, 0, 0)                                                            \
-    X(READ, "read", 'l', 0, 0, 0)                                                                  \
-    X(WRITE, "write", 'l', 0, 0, 0)                                                                \
-    X(READ_UNTIL, "read_until", 'l', 0, 1, 1)                                                      \
-    X(WRITE_UNTIL, "write_until", 'l', 0, 1, 1)                                                    \
-    X(RW_UNLOCK, "rw_unlock", 'l', 0, 0, 0)                                                        \
-    X(COND_WAIT, "cond_wait", '-', 0, 1, 0) /* of the one condition, with mutex 0 */               \
-    X(SIGNAL, "signal", '-', 0, 0, 0)                                                              \
-    X(BROADCAST, "broadcast", '-', 0, 0, 0)                                                        \
-    X(ACQUIRE, "acquire", 's', 1, 1, 1)                                                            \
-    X(POST, "post", 's', 1, 0, 0) /* rad_semaphore_release */                                      \
-    X(PERMITS, "permits", 's', 0, 0, 0)                                                            \
-    X(GROUP_ADD, "group_add", 'g', 1, 0, 0)                                                        \
-    X(GROUP_DONE, "group_done", 'g', 0, 0, 0)                                                      \
-    X(GROUP_WAIT, "group_wait", 'g', 0, 1, 1)                                                      \
-    X(ONCE, "once", '-', 1, 1, 0)                                                                  \
-    X(BARRIER, "barrier", '-', 0, 1, 0)                                                            \
-    X(TAKE, "take", '-', 0, 1, 1)                                                                  \
-    X(PUT, "put", '-', 0, 0, 0)                                                                    \
-    X(STOCK_CLOSE, "stock_close", '-', 1, 0, 0)                                                    \
-    X(STOCK_CODE, "stock_code", '-', 0, 0, 0)                                                      \
-    X(TIMER_START, "timer_start", '-', 0, 1, 0)                                                    \
-    X(TIMER_STOP, "timer_stop", '-', 0, 0, 0)                                                      \
-    X(TIMER_WAIT, "timer_wait", '-', 0, 1, 1)                                                      \
-    X(ALARM_START, "alarm_start", '-', 0, 1, 0) /* a timer whose function sends to channel 0 */    \
-    X(ALARM_STOP, "alarm_stop", '-', 0, 0, 0)                                                      \
-    X(TICK, "tick", '-', 1, 1, 1) /* of a ticker whose next tick is due (1), or never is (0) */    \
-    X(OPEN, "open", '-', 0, 1, 0)                                                                  \
-    X(NURSERY_SPAWN, "nursery_spawn", 'n', 1, 0, 0)                                                \
-    X(NURSERY_GO, "nursery_go", 'n', 1, 0, 0)                                                      \
-    X(NURSERY_CANCEL, "nursery_cancel", 'n', 1, 0, 0)                                              \
-    X(NURSERY_CLOSE, "nursery_close", 'n', 0, 0, 0)                                                \
-    X(NURSERY_WAIT, "nursery_wait", '-', 0, 0, 0)                                                  \
-    X(BLOCKING, "blocking", 'c', 1, 1,                                                             \
-      0)                          /* 0: only answers; 1: tries to send; 2: tries to receive */     \
-    X(TASK, "task", 'f', 0, 1, 0) /* rad_chan_send_spawn */                                        \
-    X(TASK_JOIN, "task_join", '-', 0, 1, 0) /* rad_chan_recv_join */                               \
+#define FIBERS_OPS_LIST(X)                                                                                             \
+    X(YIELD, "yield", '-', 0, 0, 0)                                                                                    \
+    X(NOTE, "note", '-', 0, 0, 0)                                                                                      \
+    X(SLEEP, "sleep", '-', 0, 1, 1) /* a case: RAD_ON_TIME */                                                          \
+    X(SPAWN, "spawn", 'f', 0, 0, 0)                                                                                    \
+    X(JOIN, "join", 'f', 0, 1, 1)                                                                                      \
+    X(CANCEL, "cancel", 'f', 0, 0, 0)                                                                                  \
+    X(RELEASE, "release", 'f', 0, 0, 0)                                                                                \
+    X(GIVE, "give", '-', 1, 0, 0)                                                                                      \
+    X(IS_CANCELED, "is_canceled", '-', 0, 0, 0)                                                                        \
+    X(SHIELD, "shield", '-', 1, 0, 0)                                                                                  \
+    X(LOCAL_SET, "local_set", '-', 1, 0, 0)                                                                            \
+    X(LOCAL_GET, "local_get", '-', 0, 0, 0)                                                                            \
+    X(SEND, "send", 'c', 0, 1, 1)                                                                                      \
+    X(RECV, "recv", 'c', 0, 1, 1)                                                                                      \
+    X(SEND_MANY, "send_many", 'c', 1, 1, 0)                                                                            \
+    X(RECV_MANY, "recv_many", 'c', 1, 1, 0)                                                                            \
+    X(CLOSE, "close", 'c', 1, 0, 0)                                                                                    \
+    X(CODE, "code", 'c', 0, 0, 0)                                                                                      \
+    X(COUNT, "count", 'c', 0, 0, 0)                                                                                    \
+    X(SEND_SPAWN, "send_spawn", 'f', 0, 0, 0) /* of a fiber whose one operation is a send */                           \
+    X(SELECT, "select", '-', 0, 1, 0)                                                                                  \
+    X(ON_CANCEL, "on_cancel", '-', 0, 0, 1)                                                                            \
+    X(OFF, "off", '-', 0, 0, 1)                                                                                        \
+    X(LOCK, "lock", 'm', 0, 0, 0)                                                                                      \
+    X(LOCK_UNTIL, "lock_until", 'm', 0, 1, 1)                                                                          \
+    X(UNLOCK, "unlock", 'm', 0, 0, 0) /* if it is held; so are all that take or give back */                           \
+    X(IS_MINE, "is_mine", 'm', 0, 0, 0)                                                                                \
+    X(READ, "read", 'l', 0, 0, 0)                                                                                      \
+    X(WRITE, "write", 'l', 0, 0, 0)                                                                                    \
+    X(READ_UNTIL, "read_until", 'l', 0, 1, 1)                                                                          \
+    X(WRITE_UNTIL, "write_until", 'l', 0, 1, 1)                                                                        \
+    X(RW_UNLOCK, "rw_unlock", 'l', 0, 0, 0)                                                                            \
+    X(COND_WAIT, "cond_wait", '-', 0, 1, 0) /* of the one condition, with mutex 0 */                                   \
+    X(SIGNAL, "signal", '-', 0, 0, 0)                                                                                  \
+    X(BROADCAST, "broadcast", '-', 0, 0, 0)                                                                            \
+    X(ACQUIRE, "acquire", 's', 1, 1, 1)                                                                                \
+    X(POST, "post", 's', 1, 0, 0) /* rad_semaphore_release */                                                          \
+    X(PERMITS, "permits", 's', 0, 0, 0)                                                                                \
+    X(GROUP_ADD, "group_add", 'g', 1, 0, 0)                                                                            \
+    X(GROUP_DONE, "group_done", 'g', 0, 0, 0)                                                                          \
+    X(GROUP_WAIT, "group_wait", 'g', 0, 1, 1)                                                                          \
+    X(ONCE, "once", '-', 1, 1, 0)                                                                                      \
+    X(BARRIER, "barrier", '-', 0, 1, 0)                                                                                \
+    X(TAKE, "take", '-', 0, 1, 1)                                                                                      \
+    X(PUT, "put", '-', 0, 0, 0)                                                                                        \
+    X(STOCK_CLOSE, "stock_close", '-', 1, 0, 0)                                                                        \
+    X(STOCK_CODE, "stock_code", '-', 0, 0, 0)                                                                          \
+    X(TIMER_START, "timer_start", '-', 0, 1, 0)                                                                        \
+    X(TIMER_STOP, "timer_stop", '-', 0, 0, 0)                                                                          \
+    X(TIMER_WAIT, "timer_wait", '-', 0, 1, 1)                                                                          \
+    X(ALARM_START, "alarm_start", '-', 0, 1, 0) /* a timer whose function sends to channel 0 */                        \
+    X(ALARM_STOP, "alarm_stop", '-', 0, 0, 0)                                                                          \
+    X(TICK, "tick", '-', 1, 1, 1) /* of a ticker whose next tick is due (1), or never is (0) */                        \
+    X(OPEN, "open", '-', 0, 1, 0)                                                                                      \
+    X(NURSERY_SPAWN, "nursery_spawn", 'n', 1, 0, 0)                                                                    \
+    X(NURSERY_GO, "nursery_go", 'n', 1, 0, 0)                                                                          \
+    X(NURSERY_CANCEL, "nursery_cancel", 'n', 1, 0, 0)                                                                  \
+    X(NURSERY_CLOSE, "nursery_close", 'n', 0, 0, 0)                                                                    \
+    X(NURSERY_WAIT, "nursery_wait", '-', 0, 0, 0)                                                                      \
+    X(BLOCKING, "blocking", 'c', 1, 1, 0)   /* 0: only answers; 1: tries to send; 2: tries to receive */               \
+    X(TASK, "task", 'f', 0, 1, 0)           /* rad_chan_send_spawn */                                                  \
+    X(TASK_JOIN, "task_join", '-', 0, 1, 0) /* rad_chan_recv_join */                                                   \
     X(MISTAKE, "mistake", 'm', 0, 0, 0)     /* unlocks what it does not hold */
 
 enum fibers_op_kind {

@@ -13,7 +13,7 @@ enum action_kind {
     ACTION_PRODDED, /* it notices that it was cancelled */
     ACTION_GONE,    /* nothing is left of it */
     ACTION_GRAB,    /* it takes a mutex that is free */
-    ACTION_FIRE, /* the timer fires (fiber 0), the alarm does (1), its function does its work (2) */
+    ACTION_FIRE,    /* the timer fires (fiber 0), the alarm does (1), its function does its work (2) */
     ACTION_KINDS
 };
 
@@ -159,10 +159,7 @@ static bool can_act(const stage *s, enum action_kind kind, uint32_t f)
     case ACTION_PRODDED: return w->state == WAITING && w->prodded;
     case ACTION_GONE: return w->state == ENDED && w->released && !w->gone && can_be_gone(s, f);
     case ACTION_GRAB: return mutex_can_grab(s, f, &m, &i);
-    default:
-        return f == 0   ? will_fire(s->w.timer)
-               : f == 1 ? will_fire(s->w.alarm)
-                        : f == 2 && s->w.alarms > 0;
+    default: return f == 0 ? will_fire(s->w.timer) : f == 1 ? will_fire(s->w.alarm) : f == 2 && s->w.alarms > 0;
     }
 }
 
@@ -265,8 +262,7 @@ static void finish_set(fibers_set *set, atlas *results)
     rad__free(results->table);
 }
 
-static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, bool is_quiet,
-                      fibers_set *set)
+static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, bool is_quiet, fibers_set *set)
 {
     static atlas worlds;
     atlas results;
@@ -301,8 +297,7 @@ void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set 
     enumerate(p, most_states, false, false, set);
 }
 
-void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, bool is_quiet,
-                           fibers_set *set)
+void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, bool is_quiet, fibers_set *set)
 {
     enumerate(p, most_states, true, is_quiet, set);
 }

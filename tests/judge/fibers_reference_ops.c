@@ -26,8 +26,7 @@ void stage_spawn_failed(stage *s, uint32_t f, int code)
 
 static uint8_t child_of(const fibers_op *op)
 {
-    return op->kind == FIBERS_NURSERY_SPAWN || op->kind == FIBERS_NURSERY_GO ? op->number
-                                                                             : op->object;
+    return op->kind == FIBERS_NURSERY_SPAWN || op->kind == FIBERS_NURSERY_GO ? op->number : op->object;
 }
 
 static void gives_birth(stage *s, const fibers_op *op)
@@ -56,11 +55,9 @@ static void step_spawn(stage *s, uint32_t f, const fibers_op *op)
         return;
     }
     uint8_t opened = s->w.fibers[op->object].opened;
-    if (nursery &&
-        (opened == OWNER_NONE || (opened == OWNER_WAITED && op->kind == FIBERS_NURSERY_GO))) {
+    if (nursery && (opened == OWNER_NONE || (opened == OWNER_WAITED && op->kind == FIBERS_NURSERY_GO))) {
         stage_finish(s, f, FIBERS_SKIPPED, 0, 0, 0);
-    } else if (nursery && (s->w.fibers[op->object].opened != OWNER_OPEN ||
-                           s->w.fibers[op->object].is_closed)) {
+    } else if (nursery && (s->w.fibers[op->object].opened != OWNER_OPEN || s->w.fibers[op->object].is_closed)) {
         stage_saw(s, FIBERS_SEEN_SPAWN_CLOSED);
         stage_spawn_failed(s, f, RAD_ECLOSED);
     } else if (case_is_ready(s, f, &room)) {
@@ -178,11 +175,9 @@ static void step_blocking(stage *s, uint32_t f, const fibers_op *op)
         stage_begin_wait(s, f);
         return;
     }
-    if (op->number == 1 &&
-        !chan_try_send(s, FIBERS_MOST, op->object, (uint8_t)(FIBERS_THREAD_VALUE + f), &code))
+    if (op->number == 1 && !chan_try_send(s, FIBERS_MOST, op->object, (uint8_t)(FIBERS_THREAD_VALUE + f), &code))
         code = RAD_ETIMEOUT;
-    if (op->number == 2 && !chan_try_recv(s, FIBERS_MOST, op->object, &value, &code))
-        code = RAD_ETIMEOUT;
+    if (op->number == 2 && !chan_try_recv(s, FIBERS_MOST, op->object, &value, &code)) code = RAD_ETIMEOUT;
     s->w.busy--;
     stage_finish(s, f, 0, (uint8_t)code, value, 0);
 }
@@ -233,8 +228,7 @@ static bool is_out_of_place(const stage *s, uint32_t f, uint8_t kind, uint8_t ob
 static void step_select(stage *s, uint32_t f, const fibers_op *op)
 {
     for (uint32_t i = 0; i < op->case_count; i++)
-        if (is_out_of_place(s, f, op->cases[i].kind, op->cases[i].object))
-            s->w.fibers[f].off |= (uint8_t)(1u << i);
+        if (is_out_of_place(s, f, op->cases[i].kind, op->cases[i].object)) s->w.fibers[f].off |= (uint8_t)(1u << i);
     stage_begin_wait(s, f);
 }
 
@@ -303,8 +297,7 @@ static int do_at_once(stage *s, uint32_t f, const fibers_op *op)
         stage_cancel(s, op->object);
         return 0;
     case FIBERS_RELEASE:
-        if (!s->w.fibers[op->object].published || s->w.fibers[op->object].released)
-            return FIBERS_SKIPPED;
+        if (!s->w.fibers[op->object].published || s->w.fibers[op->object].released) return FIBERS_SKIPPED;
         s->w.fibers[op->object].released = 1;
         return 0;
     case FIBERS_GIVE: w->gift = op->number; return 0;
@@ -332,9 +325,7 @@ static int do_at_once(stage *s, uint32_t f, const fibers_op *op)
     case FIBERS_OPEN:
         if (w->opened != OWNER_NONE) return FIBERS_SKIPPED;
         w->opened = OWNER_OPEN;
-        w->deadline = op->until == FIBERS_NEVER  ? LATE_NO
-                      : op->until == FIBERS_SOON ? LATE_SOON
-                                                 : LATE_YES;
+        w->deadline = op->until == FIBERS_NEVER ? LATE_NO : op->until == FIBERS_SOON ? LATE_SOON : LATE_YES;
         return 0;
     case FIBERS_NURSERY_CLOSE:
         if (s->w.fibers[op->object].opened != OWNER_OPEN) return FIBERS_SKIPPED;
@@ -447,8 +438,7 @@ void stage_step(stage *s, uint32_t f)
         step_take(s, f);
     } else if (op->kind == FIBERS_SELECT) {
         step_select(s, f, op);
-    } else if (op->kind == FIBERS_TIMER_START || op->kind == FIBERS_ALARM_START ||
-               op->kind == FIBERS_OPEN ||
+    } else if (op->kind == FIBERS_TIMER_START || op->kind == FIBERS_ALARM_START || op->kind == FIBERS_OPEN ||
                !(fibers_op_waits(op->kind) || op->kind == FIBERS_LOCK || op->kind == FIBERS_READ ||
                  op->kind == FIBERS_WRITE)) {
         stage_finish(s, f, do_at_once(s, f, op), 0, 0, 0);

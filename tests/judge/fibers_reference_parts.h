@@ -30,8 +30,8 @@ typedef struct world_fiber {
     uint8_t reads, writes; /* bits: RW locks it has */
     uint8_t item_count, items[2];
     uint8_t many_count, many[FIBERS_BATCH]; /* of a batch so far */
-    uint8_t off;     /* bits: cases of a select that are off, for want of a handle */
-    uint8_t fetched; /* the fiber that task_join has received, + 1 */
+    uint8_t off;                            /* bits: cases of a select that are off, for want of a handle */
+    uint8_t fetched;                        /* the fiber that task_join has received, + 1 */
     /* The nursery that it opened. */
     uint8_t opened, is_closed, is_canceled, has_reason, deadline, has_failure;
     int8_t reason, failure;
@@ -87,8 +87,7 @@ uint32_t stage_cases(const stage *s, uint32_t f, fibers_case cases[FIBERS_CASES]
 void stage_finish(stage *s, uint32_t f, int code, uint8_t v0, uint8_t v1, uint8_t v2);
 
 /* The same for case number `i` of what the fiber is at. */
-void stage_finish_case(stage *s, uint32_t f, uint32_t i, int code, uint8_t v0, uint8_t v1,
-                       uint8_t v2);
+void stage_finish_case(stage *s, uint32_t f, uint32_t i, int code, uint8_t v0, uint8_t v1, uint8_t v2);
 
 /* The fiber begins an operation that may wait. */
 void stage_begin_wait(stage *s, uint32_t f);

@@ -9,8 +9,7 @@ static bool chan_can_send(const stage *s, uint32_t f, uint8_t c)
 {
     uint32_t i;
     return s->w.chans[c].is_closed || s->w.chans[c].count < s->program->capacities[c] ||
-           s->program->modes[c] != RAD_CHAN_BLOCKS ||
-           stage_first(s, f, FIBERS_RECV, c, &i) != FIBERS_MOST;
+           s->program->modes[c] != RAD_CHAN_BLOCKS || stage_first(s, f, FIBERS_RECV, c, &i) != FIBERS_MOST;
 }
 
 static bool chan_has_value(const stage *s, uint32_t f, uint8_t c)
@@ -137,8 +136,7 @@ static bool batch_is_over(stage *s, uint32_t f)
     uint8_t c = op->object, value = 0;
     int code = 0;
     bool sends = op->kind == FIBERS_SEND_MANY;
-    bool has_more =
-        sends ? !s->w.chans[c].is_closed && chan_can_send(s, f, c) : chan_has_value(s, f, c);
+    bool has_more = sends ? !s->w.chans[c].is_closed && chan_can_send(s, f, c) : chan_has_value(s, f, c);
     if (w->many_count == op->number || !has_more) {
         stage_finish(s, f, w->many_count, w->many[0], w->many[1], w->many[2]);
         return true;
@@ -218,9 +216,7 @@ bool mutex_can_grab(const stage *s, uint32_t f, uint8_t *m, uint32_t *i)
 static bool rwlock_has(const stage *s, uint8_t l, bool readers, bool writers)
 {
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
-        if ((readers && s->w.fibers[f].reads & 1u << l) ||
-            (writers && s->w.fibers[f].writes & 1u << l))
-            return true;
+        if ((readers && s->w.fibers[f].reads & 1u << l) || (writers && s->w.fibers[f].writes & 1u << l)) return true;
     return false;
 }
 
@@ -233,8 +229,7 @@ static void rwlock_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bo
 {
     uint32_t other;
     if (c->kind == FIBERS_READ_UNTIL) {
-        if (has_waited && rwlock_has(s, c->object, true, false))
-            stage_saw(s, FIBERS_SEEN_READERS_IN);
+        if (has_waited && rwlock_has(s, c->object, true, false)) stage_saw(s, FIBERS_SEEN_READERS_IN);
         s->w.fibers[f].reads |= (uint8_t)(1u << c->object);
     } else {
         if (has_waited && stage_first(s, f, FIBERS_READ_UNTIL, c->object, &other) != FIBERS_MOST)
@@ -258,9 +253,7 @@ void stock_put(stage *s, uint8_t item)
 static void stock_do(stage *s, uint32_t f, uint32_t i, bool has_waited)
 {
     world_fiber *w = &s->w.fibers[f];
-    if (has_waited)
-        stage_saw(s,
-                  s->w.stock_is_closed ? FIBERS_SEEN_STOCK_CLOSE_WAITER : FIBERS_SEEN_STOCK_WAITS);
+    if (has_waited) stage_saw(s, s->w.stock_is_closed ? FIBERS_SEEN_STOCK_CLOSE_WAITER : FIBERS_SEEN_STOCK_WAITS);
     if (s->w.stock_is_closed) {
         stage_finish_case(s, f, i, RAD_ECLOSED, 0, 0, 0);
     } else if (s->w.idle_count > 0) { /* the one that was given back last */
@@ -306,8 +299,7 @@ static void join_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool
     uint32_t other;
     if (has_waited) {
         stage_saw(s, FIBERS_SEEN_JOIN_WAITS);
-        if (stage_first(s, f, FIBERS_JOIN, c->object, &other) != FIBERS_MOST)
-            stage_saw(s, FIBERS_SEEN_JOIN_MANY);
+        if (stage_first(s, f, FIBERS_JOIN, c->object, &other) != FIBERS_MOST) stage_saw(s, FIBERS_SEEN_JOIN_MANY);
     }
     if (op->kind == FIBERS_TASK) {
         int code = s->w.fibers[f].saved;
@@ -325,8 +317,7 @@ static void join_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool
 bool nursery_is_empty(const stage *s, uint32_t owner)
 {
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
-        if (s->w.fibers[f].nursery == owner + 1 &&
-            (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING))
+        if (s->w.fibers[f].nursery == owner + 1 && (s->w.fibers[f].state == READY || s->w.fibers[f].state == WAITING))
             return false;
     return true;
 }
@@ -336,8 +327,7 @@ uint32_t world_live(const stage *s)
 {
     uint32_t live = 0;
     for (uint32_t f = 0; f < s->program->fiber_count; f++)
-        live += s->w.fibers[f].state != UNBORN &&
-                !(s->w.fibers[f].state == ENDED && s->w.fibers[f].released);
+        live += s->w.fibers[f].state != UNBORN && !(s->w.fibers[f].state == ENDED && s->w.fibers[f].released);
     return live;
 }
 
@@ -364,8 +354,7 @@ static uint32_t task_first_sender(const stage *s)
 {
     for (uint32_t at = 0; at < s->w.order_count; at++) {
         const fibers_op *op = stage_op(s, s->w.order[at]);
-        if (op != NULL && op->kind == FIBERS_TASK && s->w.fibers[s->w.order[at]].phase == 1)
-            return s->w.order[at];
+        if (op != NULL && op->kind == FIBERS_TASK && s->w.fibers[s->w.order[at]].phase == 1) return s->w.order[at];
     }
     return FIBERS_MOST;
 }
@@ -394,8 +383,7 @@ static bool lock_is_ready(const stage *s, uint32_t f, const fibers_case *c)
     uint32_t i;
     if (c->kind == FIBERS_LOCK_UNTIL) return s->w.owners[c->object] == 0;
     if (c->kind == FIBERS_WRITE_UNTIL)
-        return !rwlock_has(s, c->object, true, true) &&
-               !stage_is_behind(s, f, FIBERS_WRITE_UNTIL, c->object);
+        return !rwlock_has(s, c->object, true, true) && !stage_is_behind(s, f, FIBERS_WRITE_UNTIL, c->object);
     return !rwlock_has(s, c->object, false, true) &&
            stage_first(s, f, FIBERS_WRITE_UNTIL, c->object, &i) == FIBERS_MOST;
 }
@@ -407,8 +395,7 @@ bool case_is_ready(const stage *s, uint32_t f, const fibers_case *c)
     case FIBERS_SEND:
     case FIBERS_SEND_MANY: return chan_can_send(s, f, c->object);
     case FIBERS_RECV:
-    case FIBERS_RECV_MANY:
-        return chan_has_value(s, f, c->object) || s->w.chans[c->object].is_closed;
+    case FIBERS_RECV_MANY: return chan_has_value(s, f, c->object) || s->w.chans[c->object].is_closed;
     case FIBERS_JOIN: return s->w.fibers[c->object].state == ENDED;
     case FIBERS_SLEEP: return c->until == FIBERS_NOW || c->until == FIBERS_PASSED;
     case FIBERS_ON_CANCEL: return stage_is_told(s, f) || stage_is_late(s, f);
@@ -416,24 +403,20 @@ bool case_is_ready(const stage *s, uint32_t f, const fibers_case *c)
     case FIBERS_READ_UNTIL:
     case FIBERS_WRITE_UNTIL: return lock_is_ready(s, f, c);
     case FIBERS_ACQUIRE:
-        return s->w.permits[c->object] >= c->number &&
-               !stage_is_behind(s, f, FIBERS_ACQUIRE, c->object);
+        return s->w.permits[c->object] >= c->number && !stage_is_behind(s, f, FIBERS_ACQUIRE, c->object);
     case FIBERS_GROUP_WAIT: return s->w.groups[c->object] == 0;
     case FIBERS_ONCE: return s->w.once != ONCE_RUNS;
     case FIBERS_BARRIER: return barrier_count(s, f) + 1 >= s->program->parties;
     case FIBERS_TAKE:
-        return s->w.stock_is_closed ||
-               ((s->w.idle_count > 0 || s->w.made < s->program->stock_capacity) &&
-                !stage_is_behind(s, f, FIBERS_TAKE, 0));
-    case FIBERS_TIMER_WAIT:
-        return s->w.timer == TIMER_FIRED && !stage_is_behind(s, f, FIBERS_TIMER_WAIT, 0);
+        return s->w.stock_is_closed || ((s->w.idle_count > 0 || s->w.made < s->program->stock_capacity) &&
+                                        !stage_is_behind(s, f, FIBERS_TAKE, 0));
+    case FIBERS_TIMER_WAIT: return s->w.timer == TIMER_FIRED && !stage_is_behind(s, f, FIBERS_TIMER_WAIT, 0);
     case FIBERS_TICK: return c->number == 1;
     case FIBERS_BLOCKING: return s->w.busy < s->program->blocking_threads;
     case FIBERS_NURSERY_WAIT: return nursery_is_empty(s, f);
     case FIBERS_SPAWN: return s->program->limit == 0 || world_live(s) < s->program->limit;
     case FIBERS_TASK:
-        return s->w.task_count < s->program->task_capacity ||
-               stage_first(s, f, FIBERS_TASK_JOIN, 0, &i) != FIBERS_MOST;
+        return s->w.task_count < s->program->task_capacity || stage_first(s, f, FIBERS_TASK_JOIN, 0, &i) != FIBERS_MOST;
     case FIBERS_TASK_JOIN: return s->w.task_count > 0 || task_first_sender(s) != FIBERS_MOST;
     default: return false; /* OFF; a condition: only a signal ends that */
     }
@@ -446,9 +429,7 @@ static void saw_waits(stage *s, const fibers_case *c)
     case FIBERS_TIMER_WAIT: stage_saw(s, FIBERS_SEEN_TIMER_WAKES); break;
     case FIBERS_SPAWN: stage_saw(s, FIBERS_SEEN_LIMIT_WAITS); break;
     case FIBERS_BLOCKING: stage_saw(s, FIBERS_SEEN_BLOCKING_BUSY); break;
-    case FIBERS_ONCE:
-        stage_saw(s, s->w.once == ONCE_DONE ? FIBERS_SEEN_ONCE_WAITS : FIBERS_SEEN_ONCE_AGAIN);
-        break;
+    case FIBERS_ONCE: stage_saw(s, s->w.once == ONCE_DONE ? FIBERS_SEEN_ONCE_WAITS : FIBERS_SEEN_ONCE_AGAIN); break;
     default: break;
     }
 }
@@ -464,8 +445,7 @@ void case_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool has_wa
     case FIBERS_RECV_MANY: chan_case_do(s, f, c, i, has_waited); return;
     case FIBERS_JOIN: join_do(s, f, c, i, has_waited); return;
     case FIBERS_LOCK_UNTIL:
-        if (stage_first(s, f, FIBERS_LOCK_UNTIL, c->object, &other) != FIBERS_MOST)
-            stage_saw(s, FIBERS_SEEN_BARGE);
+        if (stage_first(s, f, FIBERS_LOCK_UNTIL, c->object, &other) != FIBERS_MOST) stage_saw(s, FIBERS_SEEN_BARGE);
         mutex_take(s, f, c->object, i);
         return;
     case FIBERS_READ_UNTIL:

@@ -12,8 +12,7 @@ const fibers_op *stage_op(const stage *s, uint32_t f)
     return s->w.fibers[f].pc < fiber->op_count ? &fiber->ops[s->w.fibers[f].pc] : NULL;
 }
 
-static uint32_t one_case(fibers_case *c, uint8_t kind, uint8_t object, uint8_t number,
-                         uint8_t until)
+static uint32_t one_case(fibers_case *c, uint8_t kind, uint8_t object, uint8_t number, uint8_t until)
 {
     *c = (fibers_case){.kind = kind, .object = object, .number = number, .until = until};
     return 1;
@@ -39,10 +38,8 @@ uint32_t stage_cases(const stage *s, uint32_t f, fibers_case cases[FIBERS_CASES]
     case FIBERS_LOCK: return one_case(cases, FIBERS_LOCK_UNTIL, op->object, 0, 0);
     case FIBERS_READ: return one_case(cases, FIBERS_READ_UNTIL, op->object, 0, 0);
     case FIBERS_WRITE: return one_case(cases, FIBERS_WRITE_UNTIL, op->object, 0, 0);
-    case FIBERS_COND_WAIT:
-        return one_case(cases, w->phase == 3 ? FIBERS_LOCK_UNTIL : FIBERS_COND_WAIT, 0, 0, 0);
-    case FIBERS_TASK:
-        return one_case(cases, w->phase == 2 ? FIBERS_JOIN : FIBERS_TASK, op->object, 0, 0);
+    case FIBERS_COND_WAIT: return one_case(cases, w->phase == 3 ? FIBERS_LOCK_UNTIL : FIBERS_COND_WAIT, 0, 0, 0);
+    case FIBERS_TASK: return one_case(cases, w->phase == 2 ? FIBERS_JOIN : FIBERS_TASK, op->object, 0, 0);
     case FIBERS_TASK_JOIN:
         if (w->phase == 0) return one_case(cases, FIBERS_TASK_JOIN, 0, 0, 0);
         return one_case(cases, FIBERS_JOIN, (uint8_t)(w->fetched - 1), 0, 0);
@@ -97,8 +94,7 @@ static void saw_queue(stage *s, uint32_t f)
         uint8_t object = cases[i].object;
         if (cases[i].kind == FIBERS_ACQUIRE && s->w.permits[object] >= cases[i].number)
             stage_saw(s, FIBERS_SEEN_MANY_PERMITS);
-        if (cases[i].kind == FIBERS_READ_UNTIL && !rwlock_is_written(s, object))
-            stage_saw(s, FIBERS_SEEN_WRITER_FIRST);
+        if (cases[i].kind == FIBERS_READ_UNTIL && !rwlock_is_written(s, object)) stage_saw(s, FIBERS_SEEN_WRITER_FIRST);
     }
 }
 
@@ -145,8 +141,7 @@ void stage_finish(stage *s, uint32_t f, int code, uint8_t v0, uint8_t v1, uint8_
     if (op == NULL) w->phase = 1; /* the wait at the end is over */
 }
 
-void stage_finish_case(stage *s, uint32_t f, uint32_t i, int code, uint8_t v0, uint8_t v1,
-                       uint8_t v2)
+void stage_finish_case(stage *s, uint32_t f, uint32_t i, int code, uint8_t v0, uint8_t v1, uint8_t v2)
 {
     const fibers_op *op = stage_op(s, f);
     if (op == NULL || op->kind != FIBERS_SELECT) {
@@ -164,8 +159,7 @@ static void fails(stage *s, uint32_t f, int code)
     const fibers_op *op = stage_op(s, f);
     uint32_t reader;
     bool wrote = op->kind == FIBERS_SELECT && w->state == WAITING &&
-                 (waits_for(s, f, FIBERS_WRITE_UNTIL, 0, &reader) ||
-                  waits_for(s, f, FIBERS_WRITE_UNTIL, 1, &reader));
+                 (waits_for(s, f, FIBERS_WRITE_UNTIL, 0, &reader) || waits_for(s, f, FIBERS_WRITE_UNTIL, 1, &reader));
     if (wrote && (stage_first(s, f, FIBERS_READ_UNTIL, 0, &reader) != FIBERS_MOST ||
                   stage_first(s, f, FIBERS_READ_UNTIL, 1, &reader) != FIBERS_MOST))
         stage_saw(s, FIBERS_SEEN_SELECT_LEAVES);
@@ -182,8 +176,7 @@ static void fails(stage *s, uint32_t f, int code)
         stage_leave(s, f);
         w->phase = 2;
         w->saved = (int8_t)code;
-        if (code == RAD_ECANCELED || stage_is_told(s, f) || stage_is_late(s, f))
-            stage_cancel(s, op->object);
+        if (code == RAD_ECANCELED || stage_is_told(s, f) || stage_is_late(s, f)) stage_cancel(s, op->object);
         if (s->w.fibers[op->object].state != ENDED) stage_wait(s, f);
     } else if (op->kind == FIBERS_NURSERY_GO || op->kind == FIBERS_NURSERY_SPAWN) {
         stage_spawn_failed(s, f, code);
@@ -288,8 +281,7 @@ void stage_cancel(stage *s, uint32_t f)
         w->prodded = 1; /* what it waits for may still be quicker */
     else if (stage_op(s, f) == NULL || fibers_op_waits(stage_op(s, f)->kind) ||
              stage_op(s, f)->kind == FIBERS_NURSERY_WAIT)
-        w->stale =
-            (uint8_t)stage_open(s, 2, 0); /* it is in its next call already, and did not wait yet */
+        w->stale = (uint8_t)stage_open(s, 2, 0); /* it is in its next call already, and did not wait yet */
 }
 
 void stage_prodded(stage *s, uint32_t f)
@@ -309,8 +301,7 @@ void stage_late(stage *s, uint32_t f)
 static uint8_t until_of(const stage *s, uint32_t f)
 {
     const fibers_op *op = stage_op(s, f);
-    if (is_deaf(s, f) || op->kind == FIBERS_SLEEP || !fibers_op_waits(op->kind))
-        return FIBERS_NEVER;
+    if (is_deaf(s, f) || op->kind == FIBERS_SLEEP || !fibers_op_waits(op->kind)) return FIBERS_NEVER;
     return op->until;
 }
 
@@ -380,8 +371,8 @@ static uint32_t choose_case(stage *s, uint32_t f, const fibers_case *cases, uint
     return which[stage_pick(s, ready)];
 }
 
-static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until,
-                       const fibers_case *cases, uint32_t count)
+static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until, const fibers_case *cases,
+                       uint32_t count)
 {
     bool told = !is_deaf(s, f) && stage_is_told(s, f), late = !is_deaf(s, f) && stage_is_late(s, f);
     if (told) stage_saw(s, FIBERS_SEEN_CANCELED_BEFORE);
@@ -396,11 +387,9 @@ static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until,
     if (op->kind == FIBERS_JOIN && s->w.fibers[op->object].gone) return false;
     if (late && op->until != FIBERS_NOW && (op->kind == FIBERS_SLEEP || op->kind == FIBERS_TICK) &&
         stage_open(s, 2, op->kind == FIBERS_SLEEP && op->until == FIBERS_PASSED) == 0)
-        told = true; /* of two deadlines that have passed, either; in the runtime, the earlier */
+        told = true;                     /* of two deadlines that have passed, either; in the runtime, the earlier */
     for (uint32_t i = 0; i < count; i++) /* a select for time 0 is one with a default */
-        if (op->kind == FIBERS_SELECT && cases[i].kind == FIBERS_SLEEP &&
-            cases[i].until == FIBERS_NOW)
-            return false;
+        if (op->kind == FIBERS_SELECT && cases[i].kind == FIBERS_SLEEP && cases[i].until == FIBERS_NOW) return false;
     if (!told || op->until == FIBERS_NOW || asks_first(op)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (cases[i].kind != FIBERS_ON_CANCEL) continue;

@@ -104,8 +104,7 @@ static bool starts(const fibers_fiber *fiber, uint32_t j)
 {
     for (uint32_t i = 0; i < fiber->op_count; i++) {
         const fibers_op *op = &fiber->ops[i];
-        if ((op->kind == FIBERS_SPAWN || op->kind == FIBERS_SEND_SPAWN) && op->object == j)
-            return true;
+        if ((op->kind == FIBERS_SPAWN || op->kind == FIBERS_SEND_SPAWN) && op->object == j) return true;
         if (op->kind == FIBERS_NURSERY_SPAWN && op->number == j) return true;
     }
     return false;
@@ -227,8 +226,7 @@ static bool run_once(rig *r, uint32_t number)
     rad_fiber first;
     memset(r->now, 0, sizeof *r->now);
     if (r->options->begins) r->options->begins(r->options->context, number);
-    if (!open_objects(r, number) || rad_spawn(&first, fibers_body, &r->runners[0]) != 0)
-        return false;
+    if (!open_objects(r, number) || rad_spawn(&first, fibers_body, &r->runners[0]) != 0) return false;
     RAD_IGNORE(rad_join(first, &gift, RAD_FOREVER));
     join_all(r);
     rad_release(first);

@@ -93,8 +93,8 @@ static bool is_wanted(const fibers_program *p, uint32_t by, uint32_t j)
 {
     for (uint32_t i = 0; i < FIBERS_MOST * FIBERS_OPS; i++) {
         const fibers_op *op = &p->fibers[i / FIBERS_OPS].ops[i % FIBERS_OPS];
-        bool uses = op->object == j && (op->kind == FIBERS_JOIN || op->kind == FIBERS_CANCEL ||
-                                        op->kind == FIBERS_RELEASE);
+        bool uses =
+            op->object == j && (op->kind == FIBERS_JOIN || op->kind == FIBERS_CANCEL || op->kind == FIBERS_RELEASE);
         for (uint32_t k = 0; k < op->case_count; k++)
             uses |= op->cases[k].kind == FIBERS_JOIN && op->cases[k].object == j;
         if (uses && i / FIBERS_OPS != by) return true;
@@ -111,14 +111,12 @@ static int do_spawn(runner *f, const fibers_op *op)
     runner *child = &r->runners[j];
     uint8_t value = fibers_value(j, 0, 0);
     int code = 0;
-    if (nursery && op->object == f->index &&
-        (!f->was_opened || (f->was_waited && op->kind == FIBERS_NURSERY_GO)))
+    if (nursery && op->object == f->index && (!f->was_opened || (f->was_waited && op->kind == FIBERS_NURSERY_GO)))
         return FIBERS_SKIPPED;
     switch (op->kind) {
     case FIBERS_SPAWN: code = rad_spawn(&r->handles[j], fibers_body, child); break;
     case FIBERS_SEND_SPAWN:
-        code =
-            rad_send_spawn(&r->handles[j], r->chans[sent->object], &value, until(f, sent->until));
+        code = rad_send_spawn(&r->handles[j], r->chans[sent->object], &value, until(f, sent->until));
         break;
     case FIBERS_NURSERY_SPAWN:
         code = rad_nursery_spawn(&r->nurseries[op->object], &r->handles[j], fibers_body, child);
@@ -154,8 +152,7 @@ static int do_task(runner *f, const fibers_op *op, fibers_entry *e)
     rig *r = f->rig;
     if (op->kind == FIBERS_TASK) count_living(r);
     if (op->kind == FIBERS_TASK)
-        return in_time(f, rad_chan_send_spawn(r->tasks, fibers_body, &r->runners[op->object],
-                                              until(f, op->until)));
+        return in_time(f, rad_chan_send_spawn(r->tasks, fibers_body, &r->runners[op->object], until(f, op->until)));
     int code = rad_chan_recv_join(r->tasks, &gift, until(f, op->until));
     if (code != 0) return in_time(f, code);
     log_gift(f, gift.bytes[1], &gift, e);
@@ -171,10 +168,8 @@ static int do_chan(runner *f, const fibers_op *op, fibers_entry *e)
     switch (op->kind) {
     case FIBERS_SEND: return in_time(f, rad_send(chan, values, until(f, op->until)));
     case FIBERS_RECV: return in_time(f, rad_recv(chan, e->values, until(f, op->until)));
-    case FIBERS_SEND_MANY:
-        return in_time(f, rad_send_many(chan, values, op->number, until(f, op->until)));
-    case FIBERS_RECV_MANY:
-        return in_time(f, rad_recv_many(chan, e->values, op->number, until(f, op->until)));
+    case FIBERS_SEND_MANY: return in_time(f, rad_send_many(chan, values, op->number, until(f, op->until)));
+    case FIBERS_RECV_MANY: return in_time(f, rad_recv_many(chan, e->values, op->number, until(f, op->until)));
     case FIBERS_CLOSE: return rad_chan_close(chan, op->number);
     case FIBERS_CODE: return rad_chan_code(chan);
     default: return (int)rad_chan_count(chan);
@@ -250,14 +245,12 @@ static int do_sync(runner *f, const fibers_op *op, fibers_entry *e)
     case FIBERS_SIGNAL: rad_cond_signal(&r->cond); return 0;
     case FIBERS_BROADCAST: rad_cond_broadcast(&r->cond); return 0;
     case FIBERS_ACQUIRE:
-        return in_time(
-            f, rad_semaphore_acquire(&r->semaphores[op->object], op->number, until(f, op->until)));
+        return in_time(f, rad_semaphore_acquire(&r->semaphores[op->object], op->number, until(f, op->until)));
     case FIBERS_POST: rad_semaphore_release(&r->semaphores[op->object], op->number); return 0;
     case FIBERS_PERMITS: return (int)rad_semaphore_permits(&r->semaphores[op->object]);
     case FIBERS_GROUP_ADD: rad_waitgroup_add(&r->groups[op->object], op->number); return 0;
     case FIBERS_GROUP_DONE: rad_waitgroup_done(&r->groups[op->object]); return 0;
-    case FIBERS_GROUP_WAIT:
-        return in_time(f, rad_waitgroup_wait(&r->groups[op->object], until(f, op->until)));
+    case FIBERS_GROUP_WAIT: return in_time(f, rad_waitgroup_wait(&r->groups[op->object], until(f, op->until)));
     case FIBERS_ONCE:
         code = rad_once_run(&r->once, once_runs, &call, until(f, op->until));
         e->values[0] = call.ran;
@@ -301,8 +294,7 @@ static int do_time(runner *f, const fibers_op *op)
         code = rad_sleep_until(until(f, op->until));
         return code == 0 && rad_now() < f->until ? FIBERS_EARLY : code;
     case FIBERS_TICK:
-        return in_time(
-            f, rad_ticker_wait(op->number ? due_ticker(f) : &f->never, NULL, until(f, op->until)));
+        return in_time(f, rad_ticker_wait(op->number ? due_ticker(f) : &f->never, NULL, until(f, op->until)));
     case FIBERS_TIMER_START: return rad_timer_start(r->timer, until(f, op->until));
     case FIBERS_TIMER_STOP: return rad_timer_stop(r->timer);
     case FIBERS_TIMER_WAIT: return in_time(f, rad_timer_wait(r->timer, until(f, op->until)));
@@ -354,8 +346,7 @@ static int do_self(runner *f, const fibers_op *op)
         rad_cancel(r->handles[op->object]);
         return 0;
     case FIBERS_RELEASE:
-        if (!is_known(f, op->object) || atomic_exchange(&r->released[op->object], true))
-            return FIBERS_SKIPPED;
+        if (!is_known(f, op->object) || atomic_exchange(&r->released[op->object], true)) return FIBERS_SKIPPED;
         rad_release(r->handles[op->object]);
         return 0;
     case FIBERS_GIVE: rad_give(gift, sizeof gift); return 0;
@@ -365,9 +356,7 @@ static int do_self(runner *f, const fibers_op *op)
         f->shield = (uint8_t)(op->number ? f->shield + 1 : f->shield - 1);
         rad_shield(op->number);
         return 0;
-    case FIBERS_LOCAL_SET:
-        f->gift = op->number;
-        return rad_local_set(r->key, op->number ? f : NULL);
+    case FIBERS_LOCAL_SET: f->gift = op->number; return rad_local_set(r->key, op->number ? f : NULL);
     default: return rad_local_get(r->key) == NULL ? 0 : f->gift;
     }
 }
@@ -380,8 +369,7 @@ typedef struct select_values {
     rad_gift gift;
 } select_values;
 
-static void fill_case(runner *f, const fibers_case *c, uint32_t i, rad_select_case *to,
-                      select_values *v)
+static void fill_case(runner *f, const fibers_case *c, uint32_t i, rad_select_case *to, select_values *v)
 {
     static const uint8_t kinds[FIBERS_OP_KINDS] = {
         [FIBERS_SEND] = RAD_ON_SEND,         [FIBERS_RECV] = RAD_ON_RECV,

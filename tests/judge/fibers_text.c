@@ -24,8 +24,7 @@ static void next(reader *r)
 {
     size_t length = 0;
     while (*r->at == ' ') r->at++;
-    while (length < sizeof r->word - 1 && (is_letter(*r->at) || is_digit(*r->at)))
-        r->word[length++] = *r->at++;
+    while (length < sizeof r->word - 1 && (is_letter(*r->at) || is_digit(*r->at))) r->word[length++] = *r->at++;
     if (length == 0 && *r->at) r->word[length++] = *r->at++;
     r->word[length] = 0;
 }

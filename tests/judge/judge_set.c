@@ -7,8 +7,7 @@
 static uint32_t slot_of(const judge_set *s, uint64_t digest)
 {
     uint32_t at = (uint32_t)(digest ^ (digest >> 32)) & (s->slot_count - 1);
-    while (s->slots[at] != 0 && s->items[s->slots[at] - 1] != digest)
-        at = (at + 1) & (s->slot_count - 1);
+    while (s->slots[at] != 0 && s->items[s->slots[at] - 1] != digest) at = (at + 1) & (s->slot_count - 1);
     return at;
 }
 

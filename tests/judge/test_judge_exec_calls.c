@@ -22,13 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PROGRAMS = 400,
-    REPEATS = 4,
-    SHRINK_REPEATS = 200,
-    KNOWN_REPEATS = 3000,
-    MOST_STATES = 20000
-};
+enum { PROGRAMS = 400, REPEATS = 4, SHRINK_REPEATS = 200, KNOWN_REPEATS = 3000, MOST_STATES = 20000 };
 
 typedef unsigned long long ull;
 
@@ -54,16 +48,15 @@ static unsigned patience(void)
 /* ---- Judging -------------------------------------------------------------------------------------------------- */
 
 /* The seed of the first of `repeats` runs that shows something else; 0: none does. */
-static uint64_t first_bad(const calls_program *p, const calls_runs *may, uint64_t seed,
-                          uint32_t repeats, judge_set *seen, calls_result *r, char broken[160])
+static uint64_t first_bad(const calls_program *p, const calls_runs *may, uint64_t seed, uint32_t repeats,
+                          judge_set *seen, calls_result *r, char broken[160])
 {
     calls_text(p, running);
     for (uint64_t i = 1; i <= repeats; i++) {
         alarm(patience());
         calls_run(p, seed * 1000 + i, r, broken);
         alarm(0);
-        if (broken[0] != 0 || !judge_set_has(&may->results, calls_digest(r)))
-            return seed * 1000 + i;
+        if (broken[0] != 0 || !judge_set_has(&may->results, calls_digest(r))) return seed * 1000 + i;
         if (seen != NULL) judge_set_add(seen, calls_digest(r));
     }
     return 0;
@@ -90,18 +83,15 @@ static void shrink(calls_program *p, uint64_t seed)
     }
 }
 
-static void complain(const calls_program *p, uint64_t seed, const calls_result *r,
-                     const char *broken)
+static void complain(const calls_program *p, uint64_t seed, const calls_result *r, const char *broken)
 {
     char text[CALLS_TEXT];
     calls_program small = *p;
     calls_text(p, text);
-    print_message("seed %llu: %s\n%s", (ull)seed, broken[0] ? broken : "this result cannot be",
-                  text);
-    for (uint8_t t = 0; t < p->task_count; t++)
-        print_message("  task %d: fate %d\n", t, r->fate[t]);
-    print_message("  counters %d %d, scratch %d, ended %d, runs %d, join %lld\n", r->counters[0],
-                  r->counters[1], r->scratch, r->ended, r->runs, (long long)r->code);
+    print_message("seed %llu: %s\n%s", (ull)seed, broken[0] ? broken : "this result cannot be", text);
+    for (uint8_t t = 0; t < p->task_count; t++) print_message("  task %d: fate %d\n", t, r->fate[t]);
+    print_message("  counters %d %d, scratch %d, ended %d, runs %d, join %lld\n", r->counters[0], r->counters[1],
+                  r->scratch, r->ended, r->runs, (long long)r->code);
     shrink(&small, seed / 1000);
     calls_text(&small, text);
     print_message("the smallest program:\n%s", text);
@@ -116,8 +106,7 @@ static void at_least(uint64_t count, uint64_t least, const char *what, uint32_t 
 static void judge(uint8_t workers, uint8_t ops, uint64_t stream)
 {
     rad_prng prng = storm_prng(stream);
-    uint64_t seed = rad__prng_next(&prng) >> 24, begin = seed, count = storm_amount(PROGRAMS),
-             judged = 0;
+    uint64_t seed = rad__prng_next(&prng) >> 24, begin = seed, count = storm_amount(PROGRAMS), judged = 0;
     uint64_t possible = 0, reached = 0, several = 0;
     calls_coverage v = {.programs = 0};
     for (; judged < count; seed++) {
@@ -177,9 +166,8 @@ static const calls_program known[] = {
     {.workers = 2,
      .task_count = 2,
      .length = {2, 1, [CALLS_OUTSIDE] = 1},
-     .code = {{{CALLS_FORK, 1, 0}, {CALLS_SCRATCH, 0, 0}},
-              {{CALLS_FAIL, 2, 0}},
-              [CALLS_OUTSIDE] = {{CALLS_ENTER, 0, 0}}}},
+     .code =
+         {{{CALLS_FORK, 1, 0}, {CALLS_SCRATCH, 0, 0}}, {{CALLS_FAIL, 2, 0}}, [CALLS_OUTSIDE] = {{CALLS_ENTER, 0, 0}}}},
     /* A group whose job failed is as new after the wait. */
     {.workers = 1,
      .task_count = 3,
@@ -192,16 +180,15 @@ static const calls_program known[] = {
     {.workers = 1,
      .task_count = 4,
      .length = {2, 2, 5, 4, [CALLS_OUTSIDE] = 3},
-     .code =
-         {{{CALLS_WAKE_HERE, 1, 0}, {CALLS_WAKE_HERE, 2, 0}},
-          {{CALLS_BLOCK, 0, 0}, {CALLS_TICK, 0, 0}},
-          {{CALLS_BLOCK, 0, 0},
-           {CALLS_WAKE_HERE, 3, 0},
-           {CALLS_BLOCK, 0, 0},
-           {CALLS_WAKE_HERE, 3, 0},
-           {CALLS_TICK, 0, 0}},
-          {{CALLS_BLOCK, 0, 0}, {CALLS_WAKE_HERE, 2, 0}, {CALLS_BLOCK, 0, 0}, {CALLS_TICK, 0, 0}},
-          [CALLS_OUTSIDE] = {{CALLS_ENTER_BATCH, 1, 2}, {CALLS_ENTER, 3, 0}, {CALLS_ENTER, 0, 0}}}},
+     .code = {{{CALLS_WAKE_HERE, 1, 0}, {CALLS_WAKE_HERE, 2, 0}},
+              {{CALLS_BLOCK, 0, 0}, {CALLS_TICK, 0, 0}},
+              {{CALLS_BLOCK, 0, 0},
+               {CALLS_WAKE_HERE, 3, 0},
+               {CALLS_BLOCK, 0, 0},
+               {CALLS_WAKE_HERE, 3, 0},
+               {CALLS_TICK, 0, 0}},
+              {{CALLS_BLOCK, 0, 0}, {CALLS_WAKE_HERE, 2, 0}, {CALLS_BLOCK, 0, 0}, {CALLS_TICK, 0, 0}},
+              [CALLS_OUTSIDE] = {{CALLS_ENTER_BATCH, 1, 2}, {CALLS_ENTER, 3, 0}, {CALLS_ENTER, 0, 0}}}},
 };
 
 static void known_programs_show_what_may_be(void **state)

@@ -87,17 +87,14 @@ static bool judge_steps(trial *t, const exec_case *c)
 static void cover_language(const exec_coverage *v)
 {
     static const char *const ops[CASE_OPS] = {
-        "yield local",    "yield global", "yield external", "spawn local", "spawn global",
-        "spawn external", "spawn to",     "sleep",          "wait-io",     "try-acquire",
-        "release",        "jump",         "complete",       "panic"};
+        "yield local", "yield global", "yield external", "spawn local", "spawn global", "spawn external", "spawn to",
+        "sleep",       "wait-io",      "try-acquire",    "release",     "jump",         "complete",       "panic"};
     uint64_t least = v->cases / 6;
     for (uint32_t i = 0; i < CASE_OPS; i++) at_least(v->ops[i], least, ops[i]);
-    for (uint32_t i = 0; i < CASE_EVENT_KINDS; i++)
-        at_least(v->events[i], least, "events of a kind");
+    for (uint32_t i = 0; i < CASE_EVENT_KINDS; i++) at_least(v->events[i], least, "events of a kind");
     for (uint32_t i = 1; i <= CASE_WORKERS; i++)
         at_least(v->workers[i], v->cases / 25, "cases with this number of workers");
-    for (uint32_t i = 0; i < CASE_EXPECTS; i++)
-        at_least(v->expects[i], v->cases / 40, "cases with this expectation");
+    for (uint32_t i = 0; i < CASE_EXPECTS; i++) at_least(v->expects[i], v->cases / 40, "cases with this expectation");
     at_least(v->eager, v->cases / 6, "eager");
     at_least(v->stop, v->cases / 8, "stop");
     at_least(v->round_robin, v->cases / 8, "round robin");
@@ -116,10 +113,8 @@ static void cover_runs(const exec_lockstep_seen *s)
     at_least(s->stolen, least, "stolen");
     at_least(s->stolen_later, least / 2, "stolen from behind");
     at_least(s->batches, 8 * least, "batches");
-    for (uint32_t i = 0; i < OUTCOMES; i++)
-        at_least(s->outcomes[i], least / 2, exec_ref_outcomes[i]);
-    for (uint32_t i = 0; i < EXEC_REF_KINDS; i++)
-        at_least(s->kinds[i], least / 2, exec_ref_kinds[i]);
+    for (uint32_t i = 0; i < OUTCOMES; i++) at_least(s->outcomes[i], least / 2, exec_ref_outcomes[i]);
+    for (uint32_t i = 0; i < EXEC_REF_KINDS; i++) at_least(s->kinds[i], least / 2, exec_ref_kinds[i]);
 }
 
 static void each_step_is_a_move_of_the_reference(void **state)
@@ -142,8 +137,8 @@ static void each_step_is_a_move_of_the_reference(void **state)
         cover_language(&coverage);
         cover_runs(&t.stepped);
     }
-    print_message("# %llu cases from seed %llu, %llu steps, %llu takes out of order\n", (ull)count,
-                  (ull)seed, (ull)t.stepped.steps, (ull)t.stepped.ticks);
+    print_message("# %llu cases from seed %llu, %llu steps, %llu takes out of order\n", (ull)count, (ull)seed,
+                  (ull)t.stepped.steps, (ull)t.stepped.ticks);
 }
 
 static void a_loop_runs_to_the_step_limit(void **state)
@@ -193,8 +188,8 @@ static bool differs(trial *t, const char *what, uint32_t count, uint32_t of)
 }
 
 /* Outcomes and failures: none that cannot be; if every schedule was tried, all that must be. */
-static bool compare_ends(trial *t, const exec_case *c, const exec_watched *w,
-                         const exec_ref_runs *may, const exec_ref_runs *must)
+static bool compare_ends(trial *t, const exec_case *c, const exec_watched *w, const exec_ref_runs *may,
+                         const exec_ref_runs *must)
 {
     bool all = w->complete && !wakes_one_in_turn(c);
     for (uint32_t i = 0; i < EXEC_REF_KINDS; i++)
@@ -207,8 +202,8 @@ static bool compare_ends(trial *t, const exec_case *c, const exec_watched *w,
 }
 
 /* What was seen is among what may be; if all was seen, what must be is among it. */
-static bool compare_sets(trial *t, const exec_case *c, const exec_watched *w,
-                         const exec_ref_runs *may, const exec_ref_runs *must)
+static bool compare_sets(trial *t, const exec_case *c, const exec_watched *w, const exec_ref_runs *may,
+                         const exec_ref_runs *must)
 {
     uint32_t strange = count_missing(&w->results, &may->results);
     if (strange > 0) return differs(t, "results that cannot be", strange, w->results.count);
@@ -297,9 +292,8 @@ static void each_result_of_the_reference_is_reached(void **state)
     at_least(t.complete, count / 3, "cases of which every schedule was tried");
     at_least(t.reached, 2 * t.complete, "results");
     at_least(t.reached, 4 * t.unreached, "results reached");
-    print_message(
-        "# %llu cases from seed %llu, %llu complete in %llu runs: %llu of %llu results reached\n",
-        (ull)judged, (ull)begin, (ull)t.complete, (ull)t.runs, (ull)t.reached, (ull)t.results);
+    print_message("# %llu cases from seed %llu, %llu complete in %llu runs: %llu of %llu results reached\n",
+                  (ull)judged, (ull)begin, (ull)t.complete, (ull)t.runs, (ull)t.reached, (ull)t.results);
 }
 
 /* ---- Cases of which results are easily lost ------------------------------------------------------------------ */
@@ -336,10 +330,7 @@ static const exec_case known[] = {
                     {CASE_TRY_ACQUIRE, 0, 1, 2, 4},
                     {CASE_YIELD_LOCAL, 0, 0, 0, 0},
                     {CASE_RELEASE, 0, 1, 0, 0}}},
-                  {3,
-                   {{CASE_TRY_ACQUIRE, 0, 1, 1, 3},
-                    {CASE_YIELD_LOCAL, 0, 0, 0, 0},
-                    {CASE_RELEASE, 0, 1, 0, 0}}}},
+                  {3, {{CASE_TRY_ACQUIRE, 0, 1, 1, 3}, {CASE_YIELD_LOCAL, 0, 0, 0, 0}, {CASE_RELEASE, 0, 1, 0, 0}}}},
      .task_count = 2,
      .tasks = {{0, 0}, {1, 0}},
      .runnable_count = 1,

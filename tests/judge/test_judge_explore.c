@@ -29,9 +29,8 @@ static uint32_t failing(const struct weave_trial *trial, int identity)
 
 static int identity_number(const struct weave_trial *trial, const char *name)
 {
-    for (uint32_t i = 0; i < trial->b.identity_count; i++) {
+    for (uint32_t i = 0; i < trial->b.identity_count; i++)
         if (strcmp(trial->b.identities[i], name) == 0) return (int)i;
-    }
     return -1;
 }
 
@@ -42,8 +41,7 @@ static const struct weave_leaf *spied(const struct weave_trial *trial, uint64_t 
 }
 
 /* A finding is what the run of that number was, and replays. */
-static void judge_finding(const struct weave_trial *trial, const rad_finding *f,
-                          const struct weave_leaf *leaf)
+static void judge_finding(const struct weave_trial *trial, const rad_finding *f, const struct weave_leaf *leaf)
 {
     uint32_t list[WEAVE_DECISIONS], length = weave_choices(f->artifact, list, WEAVE_DECISIONS);
     const rad_verdict *v = rad_artifact_verdict(f->artifact);
@@ -53,27 +51,22 @@ static void judge_finding(const struct weave_trial *trial, const rad_finding *f,
     rad_error error = {0};
     weave_run_list(&trial->w, list, length, &scratch, &again);
     weave_check(trial, again.path == leaf->path, "%s: the choices are another run", v->identity);
-    weave_check(trial, length == leaf->length, "%s: %u choices, expected %u", v->identity, length,
-                leaf->length);
-    weave_check(trial, v->steps == leaf->steps && v->decisions == leaf->decisions,
-                "%s: %" PRIu64 " steps", v->identity, v->steps);
+    weave_check(trial, length == leaf->length, "%s: %u choices, expected %u", v->identity, length, leaf->length);
+    weave_check(trial, v->steps == leaf->steps && v->decisions == leaf->decisions, "%s: %" PRIu64 " steps", v->identity,
+                v->steps);
     uint64_t step = leaf->oracle == RAD_ORACLE_DEADLOCK ? leaf->steps : leaf->steps - 1u;
-    weave_check(trial, v->failure_step == step, "%s: at step %" PRIu64, v->identity,
-                v->failure_step);
-    weave_check(trial,
-                rad_lab_replay(f->artifact, NULL, &replay, &error) == 0 && replay.as_recorded,
-                "%s: %s %s", v->identity, replay.reason, error.text);
+    weave_check(trial, v->failure_step == step, "%s: at step %" PRIu64, v->identity, v->failure_step);
+    weave_check(trial, rad_lab_replay(f->artifact, NULL, &replay, &error) == 0 && replay.as_recorded, "%s: %s %s",
+                v->identity, replay.reason, error.text);
     weave_check(trial, strcmp(replay.actual.trace_hash, v->trace_hash) == 0, "%s", v->identity);
     weave_book_free(&scratch);
 }
 
 /* Findings of an exploration whose every run was spied in order. */
-static void judge_findings(const struct weave_trial *trial, const rad_exploration *x,
-                           const char *where)
+static void judge_findings(const struct weave_trial *trial, const rad_exploration *x, const char *where)
 {
     uint64_t failures = 0;
-    weave_check(trial, weave_spy()->count == x->runs, "%s: %u runs came to their end", where,
-                weave_spy()->count);
+    weave_check(trial, weave_spy()->count == x->runs, "%s: %u runs came to their end", where, weave_spy()->count);
     for (uint32_t i = 0; i < x->finding_count; i++) {
         const rad_finding *f = &x->findings[i];
         const rad_verdict *v = rad_artifact_verdict(f->artifact);
@@ -85,18 +78,16 @@ static void judge_findings(const struct weave_trial *trial, const rad_exploratio
             if (times++ == 0) first = run;
         }
         weave_check(trial, f->run == first && f->failures == times,
-                    "%s: %s in run %" PRIu64 ", %" PRIu64 " times; expected %" PRIu64 ", %" PRIu64,
-                    where, v->identity, f->run, f->failures, first, times);
-        weave_check(trial, i == 0 || x->findings[i - 1].run < f->run, "%s: order of findings",
-                    where);
+                    "%s: %s in run %" PRIu64 ", %" PRIu64 " times; expected %" PRIu64 ", %" PRIu64, where, v->identity,
+                    f->run, f->failures, first, times);
+        weave_check(trial, i == 0 || x->findings[i - 1].run < f->run, "%s: order of findings", where);
         judge_finding(trial, f, spied(trial, f->run));
         failures += f->failures;
     }
     for (uint64_t run = 0, seen = 0; run < x->runs; run++) {
         seen += spied(trial, run)->identity >= 0;
         weave_check(trial, run + 1 < x->runs || seen == failures,
-                    "%s: %" PRIu64 " failing runs in findings, %" PRIu64 " seen", where, failures,
-                    seen);
+                    "%s: %" PRIu64 " failing runs in findings, %" PRIu64 " seen", where, failures, seen);
     }
     weave_check(trial, x->failures == failures, "%s: %" PRIu64 " failures", where, x->failures);
 }
@@ -107,11 +98,10 @@ static void judge_totals(const struct weave_trial *trial, const rad_exploration 
 {
     const struct weave_book *b = &trial->b;
     weave_check(trial, x->runs == b->count && x->steps == b->steps,
-                "%" PRIu64 " runs, %" PRIu64 " steps, expected %u, %" PRIu64, x->runs, x->steps,
-                b->count, b->steps);
+                "%" PRIu64 " runs, %" PRIu64 " steps, expected %u, %" PRIu64, x->runs, x->steps, b->count, b->steps);
     weave_check(trial, x->failures == failing(trial, -1), "%" PRIu64 " failures", x->failures);
-    weave_check(trial, x->finding_count == b->identity_count, "%u kinds of failure, expected %u",
-                x->finding_count, b->identity_count);
+    weave_check(trial, x->finding_count == b->identity_count, "%u kinds of failure, expected %u", x->finding_count,
+                b->identity_count);
     weave_check(trial, x->classes == weave_distinct(b, weave_class_of) && !x->classes_capped,
                 "%" PRIu64 " classes, expected %u", x->classes, weave_distinct(b, weave_class_of));
     weave_check(trial, x->site_count == WEAVE_OP_KINDS, "%u sites", x->site_count);
@@ -119,9 +109,8 @@ static void judge_totals(const struct weave_trial *trial, const rad_exploration 
         weave_check(trial, (x->site_reached[i] != 0) == b->reached[i], "site %s", weave_op_name(i));
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         uint64_t expected = i == RAD_ORACLE_LIVELOCK ? x->evaluations[i] : b->evaluations[i];
-        weave_check(trial, x->evaluations[i] == expected,
-                    "oracle %u: %" PRIu64 " evaluations, expected %" PRIu64, i, x->evaluations[i],
-                    expected);
+        weave_check(trial, x->evaluations[i] == expected, "oracle %u: %" PRIu64 " evaluations, expected %" PRIu64, i,
+                    x->evaluations[i], expected);
     }
 }
 
@@ -150,9 +139,8 @@ static void dfs_tries_every_schedule_once(void **state)
         weave_same_set(&trial, phase_of, 0, weave_any, 0, "dfs");
         judge_findings(&trial, &x, "dfs");
         weave_check(&trial,
-                    x.complete && x.phase_count == 1 && x.phases[0].bounded &&
-                        x.phases[0].exhausted && !x.phases[0].pruned && !x.phases[0].endless &&
-                        x.phases[0].runs == x.runs,
+                    x.complete && x.phase_count == 1 && x.phases[0].bounded && x.phases[0].exhausted &&
+                        !x.phases[0].pruned && !x.phases[0].endless && x.phases[0].runs == x.runs,
                     "phase %s", x.phases[0].name);
         weave_check(&trial, (x.held > 0) == (trial.b.held > 0), "%" PRIu64 " runs held", x.held);
         held += x.held > 0;
@@ -165,8 +153,7 @@ static void dfs_tries_every_schedule_once(void **state)
 /* ---- Bounds --------------------------------------------------------------------------------------------------- */
 
 /* A strategy with bound K makes a phase for each of 0 … K, until one of them sees everything. */
-static void judge_bounds(const struct weave_trial *trial, const char *word, uint32_t highest,
-                         weave_wanted *wanted)
+static void judge_bounds(const struct weave_trial *trial, const char *word, uint32_t highest, weave_wanted *wanted)
 {
     char strategy[24];
     snprintf(strategy, sizeof strategy, "%s:%u", word, highest);
@@ -180,16 +167,15 @@ static void judge_bounds(const struct weave_trial *trial, const char *word, uint
         const rad_phase *p = &x.phases[phase];
         char name[24];
         snprintf(name, sizeof name, "%s:%u", word, bound);
-        weave_check(trial, phase < x.phase_count && strcmp(p->name, name) == 0, "%s: phase %s",
-                    name, p->name);
+        weave_check(trial, phase < x.phase_count && strcmp(p->name, name) == 0, "%s: phase %s", name, p->name);
         weave_same_set(trial, phase_of, phase, wanted, bound, name);
         all = p->runs == trial->b.count;
-        weave_check(trial, p->bounded && p->exhausted && p->pruned == !all && !p->endless,
-                    "%s: %d %d %d", name, p->bounded, p->exhausted, p->pruned);
+        weave_check(trial, p->bounded && p->exhausted && p->pruned == !all && !p->endless, "%s: %d %d %d", name,
+                    p->bounded, p->exhausted, p->pruned);
         from += (uint32_t)p->runs;
     }
-    weave_check(trial, x.phase_count == phase && x.complete == all && x.runs == from,
-                "%s: %u phases", strategy, x.phase_count);
+    weave_check(trial, x.phase_count == phase && x.complete == all && x.runs == from, "%s: %u phases", strategy,
+                x.phase_count);
     judge_findings(trial, &x, strategy);
     rad_exploration_free(&x);
 }
@@ -198,8 +184,7 @@ static void bounds_are_exact(void **state)
 {
     (void)state;
     uint32_t at = 100000;
-    struct weave_trial
-        found; /* two yield, and one is let come back by the other: the first is the baseline */
+    struct weave_trial found; /* two yield, and one is let come back by the other: the first is the baseline */
     weave_again(&found, 20261118100170, WEAVE_SPINNING, WEAVE_SOME);
     judge_bounds(&found, "delay", 4, weave_within_delays);
     weave_trial_free(&found);
@@ -217,9 +202,8 @@ static void bounds_are_exact(void **state)
 static bool outcome_was_seen(uint64_t outcome)
 {
     const struct weave_spy *spy = weave_spy();
-    for (uint32_t i = 0; i < spy->count; i++) {
+    for (uint32_t i = 0; i < spy->count; i++)
         if (spy->runs[i].outcome == outcome) return true;
-    }
     return false;
 }
 
@@ -233,29 +217,23 @@ static void dedup_meets_every_state_and_outcome(void **state)
         rad_explore_options o = {.strategy = "dedup", .seed = 1, .runs = WEAVE_SPIED};
         rad_exploration x = weave_explore(&trial, &o);
         for (uint32_t i = 0; i < weave_spy()->count; i++)
-            weave_check(&trial, weave_find(&trial.b, weave_spy()->runs[i].path),
-                        "run %u is no schedule", i);
+            weave_check(&trial, weave_find(&trial.b, weave_spy()->runs[i].path), "run %u is no schedule", i);
         for (uint32_t i = 0; i < trial.b.count; i++)
-            weave_check(&trial, outcome_was_seen(trial.b.leaves[i].outcome),
-                        "the outcome of schedule %u was not met", i);
+            weave_check(&trial, outcome_was_seen(trial.b.leaves[i].outcome), "the outcome of schedule %u was not met",
+                        i);
         /* Of a machine that yields or repeats looks, a state is one for each way in which that bears on the future. */
-        weave_check(&trial,
-                    trial.b.plain ? x.states == trial.b.state_count
-                                  : x.states >= trial.b.state_count,
+        weave_check(&trial, trial.b.plain ? x.states == trial.b.state_count : x.states >= trial.b.state_count,
                     "%" PRIu64 " states, expected %u", x.states, trial.b.state_count);
         /* Who spins comes back to a state, which dedup takes for the beginning of an endless schedule. */
-        weave_check(&trial, x.runs <= trial.b.count && (x.complete || !trial.b.plain),
-                    "%" PRIu64 " runs", x.runs);
-        weave_check(&trial, x.finding_count == trial.b.identity_count, "%u findings",
-                    x.finding_count);
+        weave_check(&trial, x.runs <= trial.b.count && (x.complete || !trial.b.plain), "%" PRIu64 " runs", x.runs);
+        weave_check(&trial, x.finding_count == trial.b.identity_count, "%u findings", x.finding_count);
         for (uint32_t i = 0; i < x.finding_count; i++) {
             rad_replay replay = {0};
             rad_error error = {0};
             const char *name = rad_artifact_verdict(x.findings[i].artifact)->identity;
             weave_check(&trial, identity_number(&trial, name) >= 0, "%s", name);
             weave_check(&trial,
-                        rad_lab_replay(x.findings[i].artifact, NULL, &replay, &error) == 0 &&
-                            replay.as_recorded,
+                        rad_lab_replay(x.findings[i].artifact, NULL, &replay, &error) == 0 && replay.as_recorded,
                         "%s: %s", name, replay.reason);
         }
         rad_exploration_free(&x);
@@ -267,8 +245,7 @@ static void dedup_meets_every_state_and_outcome(void **state)
 
 static void drawn_runs_are_schedules(void **state)
 {
-    static const char *const strategies[] = {"random", "pct:1", "pct:2", "pct:3",
-                                             "surw",   "pos",   "first", "fair"};
+    static const char *const strategies[] = {"random", "pct:1", "pct:2", "pct:3", "surw", "pos", "first", "fair"};
     (void)state;
     uint32_t at = 300000;
     for (uint32_t n = weave_times(18); n-- > 0;) {
@@ -278,14 +255,14 @@ static void drawn_runs_are_schedules(void **state)
             rad_explore_options o = {.strategy = strategies[i], .seed = n, .runs = 60};
             rad_exploration x = weave_explore(&trial, &o);
             uint64_t expected = i < 6 ? 60 : 1;
-            weave_check(&trial, x.runs == expected && x.phase_count == 1, "%s: %" PRIu64 " runs",
-                        strategies[i], x.runs);
+            weave_check(&trial, x.runs == expected && x.phase_count == 1, "%s: %" PRIu64 " runs", strategies[i],
+                        x.runs);
             for (uint64_t run = 0; run < x.runs; run++)
-                weave_check(&trial, spied(&trial, run) != NULL,
-                            "%s: run %" PRIu64 " is no schedule", strategies[i], run);
+                weave_check(&trial, spied(&trial, run) != NULL, "%s: run %" PRIu64 " is no schedule", strategies[i],
+                            run);
             judge_findings(&trial, &x, strategies[i]);
-            weave_check(&trial, !x.complete && !x.phases[0].bounded && !x.phases[0].exhausted,
-                        "%s: complete", strategies[i]);
+            weave_check(&trial, !x.complete && !x.phases[0].bounded && !x.phases[0].exhausted, "%s: complete",
+                        strategies[i]);
             rad_exploration_free(&x);
         }
         weave_trial_free(&trial);
@@ -308,10 +285,8 @@ static void judge_portfolio(const struct weave_trial *trial, const rad_explorati
     weave_check(trial, x->complete == all, "complete");
     weave_check(trial, all || trial->b.count > WEAVE_FEW, "few schedules, and not all were tried");
     if (!all) return;
-    weave_check(trial, x->finding_count == trial->b.identity_count, "%u findings",
-                x->finding_count);
-    weave_check(trial, x->classes == weave_distinct(&trial->b, weave_class_of),
-                "%" PRIu64 " classes", x->classes);
+    weave_check(trial, x->finding_count == trial->b.identity_count, "%u findings", x->finding_count);
+    weave_check(trial, x->classes == weave_distinct(&trial->b, weave_class_of), "%" PRIu64 " classes", x->classes);
 }
 
 static void auto_finds_what_there_is(void **state)
@@ -355,8 +330,8 @@ static void the_budget_only_says_where_to_stop(void **state)
                         "run %" PRIu64 " is another one with a larger budget", i);
         if (first != UINT64_MAX)
             weave_check(&trial, x.findings[0].run == first,
-                        "the first failure is run %" PRIu64 ", with a larger budget %" PRIu64,
-                        first, x.findings[0].run);
+                        "the first failure is run %" PRIu64 ", with a larger budget %" PRIu64, first,
+                        x.findings[0].run);
         rad_exploration_free(&x);
         weave_trial_free(&trial);
     }
@@ -364,37 +339,30 @@ static void the_budget_only_says_where_to_stop(void **state)
 
 /* ---- Ways to search ---------------------------------------------------------------------------------------------- */
 
-static void judge_equal(const struct weave_trial *trial, const rad_exploration *a,
-                        const rad_exploration *b, bool twice, const char *where)
+static void judge_equal(const struct weave_trial *trial, const rad_exploration *a, const rad_exploration *b, bool twice,
+                        const char *where)
 {
     rad_error error = {0};
-    weave_check(trial, a->runs == b->runs && a->steps == b->steps && a->failures == b->failures,
-                "%s: totals", where);
-    weave_check(trial, a->classes == b->classes && a->states == b->states, "%s: classes, states",
-                where);
-    weave_check(trial, a->complete == b->complete && a->phase_count == b->phase_count, "%s: phases",
-                where);
+    weave_check(trial, a->runs == b->runs && a->steps == b->steps && a->failures == b->failures, "%s: totals", where);
+    weave_check(trial, a->classes == b->classes && a->states == b->states, "%s: classes, states", where);
+    weave_check(trial, a->complete == b->complete && a->phase_count == b->phase_count, "%s: phases", where);
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++)
-        weave_check(trial, twice || a->evaluations[i] == b->evaluations[i], "%s: oracle %u", where,
-                    i);
-    weave_check(trial, memcmp(a->site_reached, b->site_reached, sizeof a->site_reached) == 0,
-                "%s: sites", where);
-    weave_check(trial, a->finding_count == b->finding_count, "%s: %u and %u findings", where,
-                a->finding_count, b->finding_count);
+        weave_check(trial, twice || a->evaluations[i] == b->evaluations[i], "%s: oracle %u", where, i);
+    weave_check(trial, memcmp(a->site_reached, b->site_reached, sizeof a->site_reached) == 0, "%s: sites", where);
+    weave_check(trial, a->finding_count == b->finding_count, "%s: %u and %u findings", where, a->finding_count,
+                b->finding_count);
     for (uint32_t i = 0; i < a->phase_count; i++) {
         const rad_phase *p = &a->phases[i], *q = &b->phases[i];
         weave_check(trial,
-                    strcmp(p->name, q->name) == 0 && p->runs == q->runs &&
-                        p->failures == q->failures && p->exhausted == q->exhausted &&
-                        p->pruned == q->pruned,
+                    strcmp(p->name, q->name) == 0 && p->runs == q->runs && p->failures == q->failures &&
+                        p->exhausted == q->exhausted && p->pruned == q->pruned,
                     "%s: phase %s", where, p->name);
     }
     for (uint32_t i = 0; i < a->finding_count; i++) {
         const rad_finding *f = &a->findings[i], *g = &b->findings[i];
-        char *one = rad_artifact_json(f->artifact, &error),
-             *two = rad_artifact_json(g->artifact, &error);
-        weave_check(trial, f->run == g->run && f->failures == g->failures && strcmp(one, two) == 0,
-                    "%s: finding %u", where, i);
+        char *one = rad_artifact_json(f->artifact, &error), *two = rad_artifact_json(g->artifact, &error);
+        weave_check(trial, f->run == g->run && f->failures == g->failures && strcmp(one, two) == 0, "%s: finding %u",
+                    where, i);
         rad_free(one);
         rad_free(two);
     }
@@ -413,16 +381,11 @@ static void results_do_not_depend_on_jobs(void **state)
         const char *way = ways[n % WAYS];
         bool tree = n % WAYS < 4;
         weave_draw(&trial, &at, tree ? WEAVE_MANY : WEAVE_SOME, false);
-        while (tree &&
-               trial.b.count < 1500) { /* workers share what does not fit into one piece of work */
+        while (tree && trial.b.count < 1500) { /* workers share what does not fit into one piece of work */
             weave_trial_free(&trial);
             weave_draw(&trial, &at, WEAVE_MANY, false);
         }
-        rad_explore_options o = {.strategy = way,
-                                 .seed = n,
-                                 .runs = tree         ? 20000
-                                         : n % 3 == 0 ? 100
-                                                      : 2000};
+        rad_explore_options o = {.strategy = way, .seed = n, .runs = tree ? 20000 : n % 3 == 0 ? 100 : 2000};
         rad_exploration one = weave_explore(&trial, &o);
         for (o.jobs = 2; o.jobs <= 3; o.jobs++) {
             rad_exploration more = weave_explore(&trial, &o);
@@ -453,16 +416,14 @@ static void shared_searches_keep_their_bounds(void **state)
     trial.t = weave_target(&trial.c);
     assert_int_equal(trial.b.count, 34650);
     for (uint32_t i = 0; i < 2; i++) {
-        rad_explore_options o = {
-            .strategy = cases[i].strategy, .seed = 1, .runs = 1000000, .jobs = 3};
+        rad_explore_options o = {.strategy = cases[i].strategy, .seed = 1, .runs = 1000000, .jobs = 3};
         rad_exploration x = {0};
         rad_error error = {0};
         assert_int_equal(rad_lab_explore(&trial.t, &o, &x, &error), 0);
         for (uint32_t bound = 0; bound < x.phase_count; bound++) {
             uint32_t expected = weave_count(&trial, cases[i].wanted, bound);
             weave_check(&trial, x.phases[bound].runs == expected && x.phases[bound].exhausted,
-                        "%s: %" PRIu64 " runs, expected %u", x.phases[bound].name,
-                        x.phases[bound].runs, expected);
+                        "%s: %" PRIu64 " runs, expected %u", x.phases[bound].name, x.phases[bound].runs, expected);
         }
         rad_exploration_free(&x);
     }
@@ -483,18 +444,15 @@ static void stopping_at_the_first_finds_the_first(void **state)
             o.stop_on_first = true;
             o.jobs = 1 + n % 3;
             rad_exploration first = weave_explore(&trial, &o);
-            weave_check(&trial, (all.finding_count > 0) == (first.finding_count == 1), "%s: %u",
-                        way, first.finding_count);
+            weave_check(&trial, (all.finding_count > 0) == (first.finding_count == 1), "%s: %u", way,
+                        first.finding_count);
             if (all.finding_count > 0) {
                 rad_error error = {0};
                 char *one = rad_artifact_json(all.findings[0].artifact, &error);
                 char *two = rad_artifact_json(first.findings[0].artifact, &error);
-                weave_check(&trial,
-                            all.findings[0].run == first.findings[0].run && strcmp(one, two) == 0,
-                            "%s", way);
+                weave_check(&trial, all.findings[0].run == first.findings[0].run && strcmp(one, two) == 0, "%s", way);
                 weave_check(&trial, first.runs == first.findings[0].run + 1,
-                            "%s: %" PRIu64 " runs, found in run %" PRIu64, way, first.runs,
-                            first.findings[0].run);
+                            "%s: %" PRIu64 " runs, found in run %" PRIu64, way, first.runs, first.findings[0].run);
                 rad_free(one);
                 rad_free(two);
             }
@@ -513,10 +471,9 @@ static void judge_budget(const struct weave_trial *trial, const char *strategy, 
         if (o.runs == 0) continue;
         rad_exploration x = weave_explore(trial, &o);
         uint64_t expected = more < 0 ? o.runs : needed;
-        weave_check(trial, x.runs == expected, "%s: %" PRIu64 " runs of %" PRIu64, strategy, x.runs,
-                    o.runs);
-        weave_check(trial, x.complete == (more >= 0) && x.phases[0].exhausted == (more >= 0),
-                    "%s: budget %+d", strategy, more);
+        weave_check(trial, x.runs == expected, "%s: %" PRIu64 " runs of %" PRIu64, strategy, x.runs, o.runs);
+        weave_check(trial, x.complete == (more >= 0) && x.phases[0].exhausted == (more >= 0), "%s: budget %+d",
+                    strategy, more);
         rad_exploration_free(&x);
     }
 }
@@ -549,22 +506,20 @@ static void judge_cut(const struct weave_trial *trial, uint32_t bound)
 {
     char strategy[24] = "dfs";
     if (bound < 9) snprintf(strategy, sizeof strategy, "preempt:%u", bound);
-    rad_explore_options o = {
-        .strategy = strategy, .seed = 1, .runs = WEAVE_SPIED, .jobs = 1 + bound % 3};
+    rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = WEAVE_SPIED, .jobs = 1 + bound % 3};
     rad_exploration x = weave_explore(trial, &o);
     const rad_phase *p = &x.phases[x.phase_count - 1];
-    uint32_t runs = weave_count(trial, weave_within_preemptions, bound),
-             cut = weave_count(trial, was_cut, bound), failed = 0;
+    uint32_t runs = weave_count(trial, weave_within_preemptions, bound), cut = weave_count(trial, was_cut, bound),
+             failed = 0;
     for (uint32_t i = 0; i < trial->b.count; i++) {
         const struct weave_leaf *leaf = &trial->b.leaves[i];
         failed += leaf->identity >= 0 && leaf->preemptions <= bound;
     }
     weave_check(trial, p->runs == runs && p->cut == cut && p->failures == failed,
-                "%s: %" PRIu64 " runs, %" PRIu64 " cut, %" PRIu64 " failed, expected %u, %u, %u",
-                p->name, p->runs, p->cut, p->failures, runs, cut, failed);
-    weave_check(trial,
-                p->endless == (cut > 0) && x.complete == (cut == 0 && runs == trial->b.count),
-                "%s: %d, %d", p->name, p->endless, x.complete);
+                "%s: %" PRIu64 " runs, %" PRIu64 " cut, %" PRIu64 " failed, expected %u, %u, %u", p->name, p->runs,
+                p->cut, p->failures, runs, cut, failed);
+    weave_check(trial, p->endless == (cut > 0) && x.complete == (cut == 0 && runs == trial->b.count), "%s: %d, %d",
+                p->name, p->endless, x.complete);
     rad_exploration_free(&x);
 }
 
@@ -576,9 +531,8 @@ static void runs_over_the_limit_are_cut(void **state)
         struct weave_trial trial;
         weave_draw(&trial, &at, WEAVE_FEW, false);
         uint32_t longest = 0;
-        for (uint32_t i = 0; i < trial.b.count; i++) {
+        for (uint32_t i = 0; i < trial.b.count; i++)
             if (trial.b.leaves[i].steps > longest) longest = trial.b.leaves[i].steps;
-        }
         weave_book_free(&trial.b);
         trial.w.max_steps = (uint8_t)(longest - n % 3);
         trial.t.c.max_steps = trial.w.max_steps;
@@ -602,19 +556,15 @@ static void judge_list(const struct weave_trial *trial, const uint32_t *list, ui
     weave_spy_forget();
     weave_check(trial, rad_lab_replay(a, NULL, &r, &error) == 0, "%s", error.text);
     const char *identity = leaf->identity < 0 ? "" : trial->b.identities[leaf->identity];
-    weave_check(trial, weave_spy()->count == 1 && weave_spy()->runs[0].path == leaf->path,
-                "list of %u: another run", length);
-    weave_check(trial, (r.actual.result == RAD_RESULT_FAILURE) == (leaf->identity >= 0),
-                "result %d", r.actual.result);
+    weave_check(trial, weave_spy()->count == 1 && weave_spy()->runs[0].path == leaf->path, "list of %u: another run",
+                length);
+    weave_check(trial, (r.actual.result == RAD_RESULT_FAILURE) == (leaf->identity >= 0), "result %d", r.actual.result);
     weave_check(trial, r.actual.steps == leaf->steps && r.actual.decisions == leaf->decisions,
                 "%" PRIu64 " steps, %" PRIu64, r.actual.steps, r.actual.decisions);
-    weave_check(trial, strcmp(r.actual.identity, identity) == 0, "'%s', expected '%s'",
-                r.actual.identity, identity);
+    weave_check(trial, strcmp(r.actual.identity, identity) == 0, "'%s', expected '%s'", r.actual.identity, identity);
     if (leaf->identity >= 0)
-        weave_check(
-            trial,
-            strcmp(r.actual.kind, rad_oracle_name(trial->t.machine, (uint32_t)leaf->oracle)) == 0,
-            "%s", r.actual.kind);
+        weave_check(trial, strcmp(r.actual.kind, rad_oracle_name(trial->t.machine, (uint32_t)leaf->oracle)) == 0, "%s",
+                    r.actual.kind);
     memcpy(hash, r.actual.trace_hash, 33);
     rad_artifact_free(a);
 }
@@ -653,8 +603,7 @@ static void choice_lists_are_total(void **state)
         }
         qsort(hashes, trial.b.count, sizeof *hashes, compare_hashes);
         for (uint32_t i = 1; i < trial.b.count; i++)
-            weave_check(&trial, strcmp(hashes[i - 1], hashes[i]) != 0,
-                        "two schedules have the digest %s", hashes[i]);
+            weave_check(&trial, strcmp(hashes[i - 1], hashes[i]) != 0, "two schedules have the digest %s", hashes[i]);
         free(hashes);
         weave_trial_free(&trial);
     }
@@ -668,8 +617,7 @@ static void judge_crashes(const struct weave_trial *trial, const char *strategy,
     rad_exploration x = weave_explore(trial, &o);
     const rad_phase *last = &x.phases[x.phase_count - 1];
     weave_check(trial, x.complete && last->runs == trial->b.count, "%" PRIu64 " runs", last->runs);
-    weave_check(trial, last->failures == failing(trial, -1), "%" PRIu64 " failures",
-                last->failures);
+    weave_check(trial, last->failures == failing(trial, -1), "%" PRIu64 " failures", last->failures);
     weave_check(trial, x.finding_count == trial->b.identity_count, "%u findings", x.finding_count);
     for (uint32_t i = 0; i < x.finding_count; i++) {
         rad_replay r = {0};
@@ -678,10 +626,10 @@ static void judge_crashes(const struct weave_trial *trial, const char *strategy,
         const char *name = rad_artifact_verdict(f->artifact)->identity;
         int identity = identity_number(trial, name);
         weave_check(trial, identity >= 0, "%s", name);
-        weave_check(trial, x.phase_count > 1 || f->failures == failing(trial, identity),
-                    "%s: %" PRIu64 " failures", name, f->failures);
-        weave_check(trial, rad_lab_replay(f->artifact, NULL, &r, &error) == 0 && r.as_recorded,
-                    "%s: %s", name, r.reason);
+        weave_check(trial, x.phase_count > 1 || f->failures == failing(trial, identity), "%s: %" PRIu64 " failures",
+                    name, f->failures);
+        weave_check(trial, rad_lab_replay(f->artifact, NULL, &r, &error) == 0 && r.as_recorded, "%s: %s", name,
+                    r.reason);
     }
     rad_exploration_free(&x);
 }
@@ -715,8 +663,8 @@ static void weaves_are_of_every_kind(void **state)
 {
     (void)state;
     uint32_t at = 0, kinds[WEAVE_OP_KINDS] = {0}, failures[RAD_ORACLES_MAX] = {0}, sizes[5] = {0};
-    uint32_t passes = 0, mixed = 0, spawns = 0, yields = 0, picks = 0, blocked = 0,
-             alternatives = 0, deep = 0, saves = 0, spins = 0, held = 0;
+    uint32_t passes = 0, mixed = 0, spawns = 0, yields = 0, picks = 0, blocked = 0, alternatives = 0, deep = 0,
+             saves = 0, spins = 0, held = 0;
     for (uint32_t n = 0; n < 150; n++) {
         struct weave_trial trial;
         draw(&trial, n, &at, WEAVE_SOME);
@@ -725,9 +673,8 @@ static void weaves_are_of_every_kind(void **state)
             uint32_t fewest = weave_fewest(&trial.b, trial.b.identities[i]);
             deep += fewest > 0;
         }
-        for (uint32_t i = 0; i < trial.b.count; i++) {
+        for (uint32_t i = 0; i < trial.b.count; i++)
             if (trial.b.leaves[i].oracle >= 0) failures[trial.b.leaves[i].oracle]++;
-        }
         passes += trial.b.identity_count == 0;
         mixed += trial.b.identity_count > 1;
         sizes[trial.c.actors]++;
@@ -749,8 +696,7 @@ static void weaves_are_of_every_kind(void **state)
     print_message("# of 150: pass %u, several failures %u, spawn %u, yield %u, spin %u, held back "
                   "%u, pick %u, block %u, two actions %u, save %u; "
                   "failures that need a preemption %u\n",
-                  passes, mixed, spawns, yields, spins, held, picks, blocked, alternatives, saves,
-                  deep);
+                  passes, mixed, spawns, yields, spins, held, picks, blocked, alternatives, saves, deep);
     assert_true(spins > 20 && held > 40);
     assert_true(passes > 10 && mixed > 4 && spawns > 8 && yields > 8 && picks > 10 && blocked > 8);
     assert_true(alternatives > 5 && saves > 10 && deep > 4);

@@ -34,12 +34,11 @@ enum {
     APART = 100000000
 };
 
-static const uint32_t CHOSEN[] = {
-    750000006, 750000318, 50000175, 750000071, 750000486, 50000235,  750000568, 50000191,
-    750000792, 50000339,  50000926, 50000198,  750000198, 50000299,  50000890,  750000571,
-    50000311,  50000641,  50000728, 50000936,  50000308,  50000344,  750000258, 750000538,
-    50000630,  50000017,  50000278, 50000799,  750000064, 50000772,  50000016,  50000539,
-    50000844,  750000145, 50000383, 50000824,  750000894, 750000162, 750000531, 50000730};
+static const uint32_t CHOSEN[] = {750000006, 750000318, 50000175, 750000071, 750000486, 50000235,  750000568, 50000191,
+                                  750000792, 50000339,  50000926, 50000198,  750000198, 50000299,  50000890,  750000571,
+                                  50000311,  50000641,  50000728, 50000936,  50000308,  50000344,  750000258, 750000538,
+                                  50000630,  50000017,  50000278, 50000799,  750000064, 50000772,  50000016,  50000539,
+                                  50000844,  750000145, 50000383, 50000824,  750000894, 750000162, 750000531, 50000730};
 
 /* What small random programs seldom do. */
 static const char *const SCENES[] = {
@@ -137,8 +136,7 @@ static void trial_free(trial *t)
 }
 
 /* False: it is too large. */
-static bool trial_run(fibers_explorer *e, trial *t, uint32_t states, const char *strategy,
-                      uint32_t runs)
+static bool trial_run(fibers_explorer *e, trial *t, uint32_t states, const char *strategy, uint32_t runs)
 {
     t->p.is_main = 1;
     t->found = (fibers_explored){.is_right = true};
@@ -164,8 +162,7 @@ static void trial_print(const trial *t)
     fprintf(stderr, "with a %s clock:\n", t->is_quiet ? "quiet" : "free");
     fibers_program_print(stderr, &t->p);
     if (t->missing > 0) {
-        fprintf(stderr, "after %u runs, all there are, these results are missing:\n",
-                t->found.runs);
+        fprintf(stderr, "after %u runs, all there are, these results are missing:\n", t->found.runs);
         fibers_missing(&t->p, &t->set, &t->firm, &t->found, stderr);
     } else if (t->found.strange[0]) {
         fprintf(stderr, "strange: %s\n", t->found.strange);
@@ -180,8 +177,8 @@ static void trial_shrink(fibers_explorer *e, trial *t, uint32_t states)
 {
     for (uint32_t f = 0, i = 0; f < t->p.fiber_count;) {
         trial smaller = {.p = t->p, .is_quiet = t->is_quiet};
-        bool goes = fibers_delete_op(&smaller.p, f, i) &&
-                    trial_run(e, &smaller, states, NULL, RUNS) && is_bad(&smaller);
+        bool goes =
+            fibers_delete_op(&smaller.p, f, i) && trial_run(e, &smaller, states, NULL, RUNS) && is_bad(&smaller);
         if (goes) {
             trial_free(t);
             *t = smaller;
@@ -231,8 +228,7 @@ static void add_trial(sums *sum, const trial *t)
 
 static void print_census(const char *name, const trial *t)
 {
-    print_message("census %s %u %s:", name, t->found.runs,
-                  t->found.is_complete ? "complete" : "cut");
+    print_message("census %s %u %s:", name, t->found.runs, t->found.is_complete ? "complete" : "cut");
     for (uint32_t i = 0; i < FIBERS_SEEN_COUNT; i++)
         if (t->firm.seen[i]) print_message(" s%u", i);
     static sums own;
@@ -246,16 +242,15 @@ static void print_census(const char *name, const trial *t)
 
 static void print_sums(const char *what, const sums *sum)
 {
-    print_message(
-        "# %s: %u programs and clocks, %u too large, %u runs; every schedule of %u was tried: all "
-        "of their %u results reached; "
-        "of the others %u of %u; %u results are deadlocks, %u mistakes\n",
-        what, sum->programs, sum->too_large, sum->runs, sum->complete, sum->firm, sum->reached,
-        sum->possible, sum->deadlocks, sum->mistakes);
+    print_message("# %s: %u programs and clocks, %u too large, %u runs; every schedule of %u was tried: all "
+                  "of their %u results reached; "
+                  "of the others %u of %u; %u results are deadlocks, %u mistakes\n",
+                  what, sum->programs, sum->too_large, sum->runs, sum->complete, sum->firm, sum->reached, sum->possible,
+                  sum->deadlocks, sum->mistakes);
 }
 
-static bool try_clock(fibers_explorer *e, const char *name, trial *t, uint32_t states,
-                      const char *strategy, uint32_t runs, sums *sum)
+static bool try_clock(fibers_explorer *e, const char *name, trial *t, uint32_t states, const char *strategy,
+                      uint32_t runs, sums *sum)
 {
     if (!trial_run(e, t, states, strategy, runs)) {
         sum->too_large++;
@@ -278,8 +273,8 @@ static bool try_clock(fibers_explorer *e, const char *name, trial *t, uint32_t s
 }
 
 /* With a free clock, and with a quiet one; where no deadline comes they are the same. */
-static bool try_program(fibers_explorer *e, const char *name, const fibers_program *p,
-                        uint32_t states, const char *strategy, uint32_t runs, sums *sum)
+static bool try_program(fibers_explorer *e, const char *name, const fibers_program *p, uint32_t states,
+                        const char *strategy, uint32_t runs, sums *sum)
 {
     trial quiet = {.p = *p, .is_quiet = true}, free = {.p = *p};
     bool well = try_clock(e, name, &quiet, states, strategy, runs, sum);
@@ -288,8 +283,7 @@ static bool try_program(fibers_explorer *e, const char *name, const fibers_progr
 }
 
 /* Without a strategy: a small program, of which every schedule is tried. */
-static bool try_seed(fibers_explorer *e, uint64_t seed, uint32_t states, const char *strategy,
-                     uint32_t runs, sums *sum)
+static bool try_seed(fibers_explorer *e, uint64_t seed, uint32_t states, const char *strategy, uint32_t runs, sums *sum)
 {
     fibers_program p;
     char name[24];
@@ -338,13 +332,11 @@ static void check_answers(const sums *sum)
         bool waits = fibers_op_waits((uint8_t)k) && !starts;
         for (uint32_t c = 0; c + 1 < FIBERS_CODES; c++) all += sum->answers[k][c];
         bool is_op = k != FIBERS_ON_CANCEL && k != FIBERS_OFF && k != FIBERS_MISTAKE;
-        bool well =
-            !is_op ||
-            (all > 0 && (!waits || ((timeouts > 0 || k == FIBERS_SLEEP) &&
-                                    (cancels > 0 || k == FIBERS_TASK || k == FIBERS_BLOCKING))));
+        bool well = !is_op || (all > 0 && (!waits || ((timeouts > 0 || k == FIBERS_SLEEP) &&
+                                                      (cancels > 0 || k == FIBERS_TASK || k == FIBERS_BLOCKING))));
         if (well) continue;
-        print_message("# %s: %u answers, %u time-outs, %u cancellations\n",
-                      fibers_op_name((uint8_t)k), all, timeouts, cancels);
+        print_message("# %s: %u answers, %u time-outs, %u cancellations\n", fibers_op_name((uint8_t)k), all, timeouts,
+                      cancels);
         missing++;
     }
     assert_int_equal(missing, 0);
@@ -365,8 +357,7 @@ static void every_schedule_of_the_chosen_programs(void **state)
     bool well = true;
     uint32_t scenes = sizeof SCENES / sizeof *SCENES, count = sizeof CHOSEN / sizeof *CHOSEN;
     for (uint32_t i = 0; i < scenes; i++) well = try_scene(SCENES[i], RUNS, &sum) && well;
-    for (uint32_t i = 0; i < count; i++)
-        well = try_seed(&explorer, CHOSEN[i], SMALL_STATES, NULL, RUNS, &sum) && well;
+    for (uint32_t i = 0; i < count; i++) well = try_seed(&explorer, CHOSEN[i], SMALL_STATES, NULL, RUNS, &sum) && well;
     print_sums("chosen", &sum);
     assert_true(well);
     assert_int_equal(sum.complete, sum.programs); /* and with both clocks */
@@ -382,8 +373,7 @@ static void every_schedule_of_the_scenes_of_the_night(void **state)
     bool well = true;
     uint32_t scenes = sizeof NIGHT_SCENES / sizeof *NIGHT_SCENES;
     if (!storm_is_long()) skip();
-    for (uint32_t i = 0; i < scenes; i++)
-        well = try_scene(NIGHT_SCENES[i], NIGHT_RUNS, &sum) && well;
+    for (uint32_t i = 0; i < scenes; i++) well = try_scene(NIGHT_SCENES[i], NIGHT_RUNS, &sum) && well;
     print_sums("at night", &sum);
     assert_true(well);
     check_seen(&sum, true);

@@ -39,9 +39,8 @@ static void print_sum(const fibers_hunted *sum, uint64_t seed)
                   "deadlocks, %llu mistakes; "
                   "%llu of %llu results reached\n",
                   (unsigned long long)(seed / APART), (unsigned long long)sum->programs,
-                  (unsigned long long)sum->too_large, (unsigned long long)sum->states,
-                  (unsigned long long)sum->runs, (unsigned long long)sum->deadlocks,
-                  (unsigned long long)sum->aborts, (unsigned long long)sum->reached,
+                  (unsigned long long)sum->too_large, (unsigned long long)sum->states, (unsigned long long)sum->runs,
+                  (unsigned long long)sum->deadlocks, (unsigned long long)sum->aborts, (unsigned long long)sum->reached,
                   (unsigned long long)sum->possible);
 }
 
@@ -97,8 +96,7 @@ static void check_codes(const fibers_hunted *sum)
         uint32_t timeouts = sum->codes[k][fibers_code_index(RAD_ETIMEOUT)];
         uint32_t cancels = sum->codes[k][fibers_code_index(RAD_ECANCELED)];
         if ((timeouts >= 2 || k == FIBERS_SLEEP) && (cancels >= 2 || k == FIBERS_TASK)) continue;
-        print_message("# %s: %u time-outs, %u cancellations\n", fibers_op_name((uint8_t)k),
-                      timeouts, cancels);
+        print_message("# %s: %u time-outs, %u cancellations\n", fibers_op_name((uint8_t)k), timeouts, cancels);
         missing++;
     }
     for (uint32_t i = 0; i < sizeof also / sizeof *also; i++) {
@@ -145,18 +143,17 @@ static void check_program(fibers_program *p)
 static void nurseries_below_have_the_same_reason(void **state)
 {
     (void)state;
-    fibers_program p = {.fiber_count = 3,
-                        .fibers = {{.op_count = 4,
-                                    .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
-                                            {.kind = FIBERS_NURSERY_SPAWN, .number = 1},
-                                            {.kind = FIBERS_RECV, .until = FIBERS_NEVER},
-                                            {.kind = FIBERS_NURSERY_CANCEL, .number = 9}}},
-                                   {.op_count = 2,
-                                    .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
-                                            {.kind = FIBERS_NURSERY_GO, .object = 1, .number = 2}}},
-                                   {.op_count = 2,
-                                    .ops = {{.kind = FIBERS_CLOSE},
-                                            {.kind = FIBERS_SLEEP, .until = FIBERS_NEVER}}}}};
+    fibers_program p = {
+        .fiber_count = 3,
+        .fibers = {{.op_count = 4,
+                    .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
+                            {.kind = FIBERS_NURSERY_SPAWN, .number = 1},
+                            {.kind = FIBERS_RECV, .until = FIBERS_NEVER},
+                            {.kind = FIBERS_NURSERY_CANCEL, .number = 9}}},
+                   {.op_count = 2,
+                    .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
+                            {.kind = FIBERS_NURSERY_GO, .object = 1, .number = 2}}},
+                   {.op_count = 2, .ops = {{.kind = FIBERS_CLOSE}, {.kind = FIBERS_SLEEP, .until = FIBERS_NEVER}}}}};
     check_program(&p);
 }
 
@@ -166,15 +163,14 @@ static void the_first_failure_is_that_of_who_ended_first(void **state)
     (void)state;
     fibers_program p = {
         .fiber_count = 3,
-        .fibers = {
-            {.op_count = 5,
-             .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
-                     {.kind = FIBERS_NURSERY_GO, .number = 1},
-                     {.kind = FIBERS_NURSERY_SPAWN, .number = 2},
-                     {.kind = FIBERS_JOIN, .object = 2, .until = FIBERS_NEVER},
-                     {.kind = FIBERS_CLOSE}}},
-            {.op_count = 1, .returns = 21, .ops = {{.kind = FIBERS_RECV, .until = FIBERS_NEVER}}},
-            {.returns = 22}}};
+        .fibers = {{.op_count = 5,
+                    .ops = {{.kind = FIBERS_OPEN, .until = FIBERS_NEVER},
+                            {.kind = FIBERS_NURSERY_GO, .number = 1},
+                            {.kind = FIBERS_NURSERY_SPAWN, .number = 2},
+                            {.kind = FIBERS_JOIN, .object = 2, .until = FIBERS_NEVER},
+                            {.kind = FIBERS_CLOSE}}},
+                   {.op_count = 1, .returns = 21, .ops = {{.kind = FIBERS_RECV, .until = FIBERS_NEVER}}},
+                   {.returns = 22}}};
     check_program(&p);
 }
 

@@ -19,15 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    THREADS = 3,
-    OPS = 4,
-    WORDS = 2,
-    RESULTS = 14,
-    RESULT_SIZE = 40,
-    STATES = 1 << 16,
-    DFS_RUNS = 20000
-};
+enum { THREADS = 3, OPS = 4, WORDS = 2, RESULTS = 14, RESULT_SIZE = 40, STATES = 1 << 16, DFS_RUNS = 20000 };
 enum { END, SEE, PUT, ADD, WAIT, TAKE, YIELD, RETRY, SLEEP, WAKE, KINDS };
 
 struct op {
@@ -126,8 +118,8 @@ static void add_end(const struct program *p, const struct state *s, struct resul
         over = over && !has_next(p, s, i);
         awake = awake || (has_next(p, s, i) && !s->asleep[i]);
     }
-    snprintf(text, sizeof text, "%03x %03x %03x %03x %03x", s->seen[0], s->seen[1], s->seen[2],
-             s->words[0], s->words[1]);
+    snprintf(text, sizeof text, "%03x %03x %03x %03x %03x", s->seen[0], s->seen[1], s->seen[2], s->words[0],
+             s->words[1]);
     add_result(r, over ? text : awake ? "livelock" : "deadlock");
 }
 
@@ -243,8 +235,7 @@ static bool has_result(const struct results *r, const char *text)
     return false;
 }
 
-static struct results explore(const struct program *p, const char *strategy, uint64_t runs,
-                              rad_exploration *x)
+static struct results explore(const struct program *p, const char *strategy, uint64_t runs, rad_exploration *x)
 {
     rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 1};
     struct results found = {.count = 0};
@@ -268,18 +259,16 @@ static bool is_missing(void) /* a sanitizer's build; meson has said so */
     return false;
 }
 
-static void compare(const struct program *p, const struct results *there,
-                    const struct results *found, bool all, const char *strategy)
+static void compare(const struct program *p, const struct results *there, const struct results *found, bool all,
+                    const char *strategy)
 {
     char name[100];
-    snprintf(name, sizeof name, "l2-drawn first=%lld second=%lld third=%lld --strategy %s",
-             number_of(p, 0), number_of(p, 1), number_of(p, 2), strategy);
+    snprintf(name, sizeof name, "l2-drawn first=%lld second=%lld third=%lld --strategy %s", number_of(p, 0),
+             number_of(p, 1), number_of(p, 2), strategy);
     for (uint32_t i = 0; i < found->count; i++)
-        if (!has_result(there, found->texts[i]))
-            fail_msg("%s: %s is found, and cannot be", name, found->texts[i]);
+        if (!has_result(there, found->texts[i])) fail_msg("%s: %s is found, and cannot be", name, found->texts[i]);
     for (uint32_t i = 0; i < there->count && all; i++)
-        if (!has_result(found, there->texts[i]))
-            fail_msg("%s: %s is not found", name, there->texts[i]);
+        if (!has_result(found, there->texts[i])) fail_msg("%s: %s is not found", name, there->texts[i]);
 }
 
 static uint64_t number_from(const char *name, uint64_t otherwise)
@@ -354,10 +343,9 @@ static void exploring_finds_the_results_that_there_are(void **state)
         struct results there = brute_force(&p);
         if (there.count <= RESULTS) judge(&p, &there);
     }
-    print_message(
-        "# %u programs, %u of them whole, %u give way, %u with several results, %u livelocks, %u "
-        "deadlocks, somebody is held back in %u\n",
-        met.programs, met.whole, met.yielding, met.several, met.livelocks, met.deadlocks, met.held);
+    print_message("# %u programs, %u of them whole, %u give way, %u with several results, %u livelocks, %u "
+                  "deadlocks, somebody is held back in %u\n",
+                  met.programs, met.whole, met.yielding, met.several, met.livelocks, met.deadlocks, met.held);
     assert_true(met.whole > programs * 3 / 4 && met.held > programs / 4);
     assert_true(met.several > programs / 3 && met.livelocks > programs / 8);
     assert_true(met.deadlocks > programs / 32);

@@ -29,12 +29,10 @@ static uint32_t choose_own(void *context, const struct weave_decision *d)
     uint32_t best = 0;
     (void)context;
     if (d->kind != RAD_PICK_ACTION || d->step % 2 == 1) return 0;
-    for (uint32_t i = 1; i < d->count; i++) {
+    for (uint32_t i = 1; i < d->count; i++)
         if (d->actions[i] > d->actions[best]) best = i;
-    }
-    for (uint32_t i = d->actions[best] + 1u; i < WEAVE_ACTIONS; i++) {
+    for (uint32_t i = d->actions[best] + 1u; i < WEAVE_ACTIONS; i++)
         if (d->enabled[i]) return 0;
-    }
     return best;
 }
 
@@ -47,8 +45,8 @@ static uint32_t choose_fair(void *context, const struct weave_decision *d)
     for (uint32_t i = 0; i < d->count; i++) {
         uint32_t number = d->numbers[d->actions[i] / 2 * 2],
                  current = d->current < WEAVE_ACTORS ? d->numbers[2 * d->current] : 255;
-        uint32_t distance = ((number + 256 - current - 1) % 256) * 65536 +
-                            d->since[d->actions[i]] * 256u + d->numbers[d->actions[i]];
+        uint32_t distance =
+            ((number + 256 - current - 1) % 256) * 65536 + d->since[d->actions[i]] * 256u + d->numbers[d->actions[i]];
         if (distance < best_distance) best = i, best_distance = distance;
     }
     return best;
@@ -66,10 +64,9 @@ static void judge_rule(const struct weave_trial *trial, const char *policy, weav
     weave_check(trial, rad_lab_run(&trial->t, &r, &v, &error) == 0, "%s: %s", policy, error.text);
     const struct weave_leaf *got = weave_find(&trial->b, weave_spy()->runs[0].path);
     weave_check(trial, weave_spy()->count == 1 && got, "%s: no schedule", policy);
-    if (got->path != leaf.path) {
+    if (got->path != leaf.path)
         for (uint32_t i = 0; i < got->decisions || i < leaf.decisions; i++)
             print_message("# decision %u: %u, expected %u\n", i, got->choices[i], leaf.choices[i]);
-    }
     weave_check(trial, got->path == leaf.path, "%s: another schedule", policy);
     weave_check(trial, v.steps == leaf.steps && v.decisions == leaf.decisions, "%s", policy);
     weave_book_free(&scratch);
@@ -102,15 +99,14 @@ static void add_cell(struct chances *c, double seen, double expected)
 }
 
 /* Leaves [from, to) agree in their first `depth` choices; every choice at that decision is equally likely. */
-static void judge_node(const struct weave_trial *trial, const uint32_t *hits, uint32_t from,
-                       uint32_t to, uint32_t depth, struct chances *c)
+static void judge_node(const struct weave_trial *trial, const uint32_t *hits, uint32_t from, uint32_t to,
+                       uint32_t depth, struct chances *c)
 {
     uint32_t starts[64], groups = 0, visits = 0;
     const struct weave_leaf *leaves = trial->b.leaves;
     for (uint32_t i = from; i < to; i++) {
         visits += hits[i];
-        if (to - from > 1 &&
-            (i == from || leaves[i].choices[depth] != leaves[i - 1].choices[depth]))
+        if (to - from > 1 && (i == from || leaves[i].choices[depth] != leaves[i - 1].choices[depth]))
             starts[groups++] = i;
     }
     if (groups == 0 || visits < 5 * groups) return;
@@ -136,12 +132,11 @@ static uint32_t *count_hits(const struct weave_trial *trial, uint32_t from)
     return hits;
 }
 
-static void judge_chances(const struct weave_trial *trial, const struct chances *c,
-                          const char *policy)
+static void judge_chances(const struct weave_trial *trial, const struct chances *c, const char *policy)
 {
     double off = (c->squares - c->freedom) / sqrt(2.0 * c->freedom);
-    weave_check(trial, c->freedom == 0 || off < 6, "%s: chi-square %.1f with %u degrees of freedom",
-                policy, c->squares, c->freedom);
+    weave_check(trial, c->freedom == 0 || off < 6, "%s: chi-square %.1f with %u degrees of freedom", policy, c->squares,
+                c->freedom);
 }
 
 static void random_is_uniform_at_every_decision(void **state)
@@ -178,10 +173,7 @@ static void surw_is_uniform_over_interleavings(void **state)
     static const struct {
         int64_t fixed, actors, ops;
         uint32_t schedules;
-    } cases[] = {{WEAVE_EQUAL, 2, 3, 20},
-                 {WEAVE_EQUAL, 3, 2, 90},
-                 {WEAVE_UNEQUAL, 3, 4, 60},
-                 {WEAVE_UNEQUAL, 2, 4, 3}};
+    } cases[] = {{WEAVE_EQUAL, 2, 3, 20}, {WEAVE_EQUAL, 3, 2, 90}, {WEAVE_UNEQUAL, 3, 4, 60}, {WEAVE_UNEQUAL, 2, 4, 3}};
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         struct weave_trial trial = additions(cases[i].fixed, cases[i].actors, cases[i].ops);
@@ -202,7 +194,7 @@ static void surw_is_uniform_over_interleavings(void **state)
 
 struct priorities {
     uint8_t rank[WEAVE_ACTORS]; /* the smallest runs */
-    int change_at; /* the decision at which the one that would run becomes the last; -1: none */
+    int change_at;              /* the decision at which the one that would run becomes the last; -1: none */
     int decision;
 };
 
@@ -211,9 +203,7 @@ static uint32_t highest(const struct priorities *p, const struct weave_decision 
     uint32_t best = 0;
     for (uint32_t i = 1; i < d->count; i++) {
         uint8_t one = p->rank[d->actions[i] / 2], other = p->rank[d->actions[best] / 2];
-        if (one < other ||
-            (one == other && d->numbers[d->actions[i]] < d->numbers[d->actions[best]]))
-            best = i;
+        if (one < other || (one == other && d->numbers[d->actions[i]] < d->numbers[d->actions[best]])) best = i;
     }
     return best;
 }
@@ -231,8 +221,7 @@ static uint32_t choose_by_priority(void *context, const struct weave_decision *d
 }
 
 /* Calls with every order of the actors. */
-static void permute(uint8_t *rank, uint32_t done, void (*use)(void *, const uint8_t *),
-                    void *context)
+static void permute(uint8_t *rank, uint32_t done, void (*use)(void *, const uint8_t *), void *context)
 {
     if (done == WEAVE_ACTORS) {
         use(context, rank);
@@ -280,18 +269,15 @@ static uint32_t *reachable(const struct weave_trial *trial, int changes)
 
 /* Every run is by priorities, with depth - 1 changes at most. Without changes, all orders of the actors are equally
  * likely; with one, runs that need it come, too: changed[0] counts them, changed[1] what there is of them. */
-static void judge_pct(const struct weave_trial *trial, uint32_t seed, struct chances *c,
-                      uint32_t changed[2])
+static void judge_pct(const struct weave_trial *trial, uint32_t seed, struct chances *c, uint32_t changed[2])
 {
     uint32_t *plain = reachable(trial, 0);
     for (int depth = 1; depth <= 2; depth++) {
-        rad_explore_options o = {
-            .strategy = depth == 1 ? "pct:1" : "pct:2", .seed = seed, .runs = 1000};
+        rad_explore_options o = {.strategy = depth == 1 ? "pct:1" : "pct:2", .seed = seed, .runs = 1000};
         rad_exploration x = weave_explore(trial, &o);
         uint32_t *hits = count_hits(trial, 0), *orders = reachable(trial, depth - 1);
         for (uint32_t i = 0; i < trial->b.count; i++) {
-            weave_check(trial, hits[i] == 0 || orders[i] > 0,
-                        "pct:%d: schedule %u is by no priorities", depth, i);
+            weave_check(trial, hits[i] == 0 || orders[i] > 0, "pct:%d: schedule %u is by no priorities", depth, i);
             changed[0] += plain[i] == 0 && hits[i] > 0;
             changed[1] += plain[i] == 0 && orders[i] > 0;
             if (depth == 2 || orders[i] == 0) continue;
@@ -373,16 +359,14 @@ static enum rad_end spinner_idle(void *self, rad_kernel *k)
     return RAD_END_FINISHED;
 }
 
-static const rad_param spinner_params[] = {
-    {.name = "yields", .max = 1, .about = "after each step"},
-    {.name = "fickle", .max = 1, .about = "remembers the run before"},
-    {0}};
+static const rad_param spinner_params[] = {{.name = "yields", .max = 1, .about = "after each step"},
+                                           {.name = "fickle", .max = 1, .about = "remembers the run before"},
+                                           {0}};
 static const rad_machine spinner_machine = {.name = "spinner",
                                             .about = "one spins, one stops it",
                                             .params = spinner_params,
                                             .bug_site = RAD_NONE,
-                                            .progresses =
-                                                true, /* long turns are none of fairness's */
+                                            .progresses = true, /* long turns are none of fairness's */
                                             .create = spinner_create,
                                             .destroy = spinner_destroy,
                                             .reset = spinner_reset,
@@ -418,8 +402,7 @@ static void a_fickle_machine_is_found_by_running_twice(void **state)
         assert_int_equal(rad_lab_explore(&t, &o, &x, &error), 0);
         assert_int_equal(x.failures, fickle && twice ? 20 : 0);
         if (x.finding_count > 0)
-            assert_string_equal(rad_artifact_verdict(x.findings[0].artifact)->identity,
-                                "nondeterminism");
+            assert_string_equal(rad_artifact_verdict(x.findings[0].artifact)->identity, "nondeterminism");
         rad_exploration_free(&x);
     }
 }
@@ -446,17 +429,15 @@ static void logs_replay_strictly(void **state)
         weave_spy_forget();
         weave_check(&trial, rad_lab_run(&trial.t, &r, &v, &error) == 0, "%s", error.text);
         const struct weave_leaf *leaf = weave_find(&trial.b, weave_spy()->runs[0].path);
-        weave_check(&trial, leaf && v.steps == leaf->steps && v.decisions == leaf->decisions, "%s",
-                    r.policy);
+        weave_check(&trial, leaf && v.steps == leaf->steps && v.decisions == leaf->decisions, "%s", r.policy);
         weave_check(&trial, rad_lab_replay_log(path, &t, &again, &error) == 0, "%s", error.text);
-        weave_check(&trial, weave_spy()->count == 2 && weave_spy()->runs[1].path == leaf->path,
-                    "%s: another run", r.policy);
-        weave_check(&trial, again.result == v.result && strcmp(again.trace_hash, v.trace_hash) == 0,
-                    "%s: %s", r.policy, again.divergence);
-        weave_check(&trial, rad_lab_replay(a, NULL, &replay, &error) == 0 && replay.as_recorded,
-                    "%s", replay.reason);
-        weave_check(&trial, strcmp(replay.actual.trace_hash, v.trace_hash) == 0,
-                    "%s: digest of the artifact", r.policy);
+        weave_check(&trial, weave_spy()->count == 2 && weave_spy()->runs[1].path == leaf->path, "%s: another run",
+                    r.policy);
+        weave_check(&trial, again.result == v.result && strcmp(again.trace_hash, v.trace_hash) == 0, "%s: %s", r.policy,
+                    again.divergence);
+        weave_check(&trial, rad_lab_replay(a, NULL, &replay, &error) == 0 && replay.as_recorded, "%s", replay.reason);
+        weave_check(&trial, strcmp(replay.actual.trace_hash, v.trace_hash) == 0, "%s: digest of the artifact",
+                    r.policy);
         rad_target_free(&t);
         rad_artifact_free(a);
         weave_trial_free(&trial);

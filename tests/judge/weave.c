@@ -30,8 +30,7 @@ static uint8_t draw_cell(struct dice *d)
 
 static struct weave_op draw_check(struct dice *d, const struct weave_case *c)
 {
-    static const uint8_t oracles[] = {RAD_ORACLE_ASSERT, RAD_ORACLE_ASSERT, RAD_ORACLE_OWN,
-                                      RAD_ORACLE_OWN + 1};
+    static const uint8_t oracles[] = {RAD_ORACLE_ASSERT, RAD_ORACLE_ASSERT, RAD_ORACLE_OWN, RAD_ORACLE_OWN + 1};
     struct weave_op op = {.kind = WEAVE_CHECK, .object = draw_cell(d)};
     op.value = (uint8_t)(1 + (roll(d, 3) == 0) + (uint32_t)c->slack);
     op.oracle = oracles[roll(d, 4)];
@@ -65,11 +64,9 @@ static struct weave_op closing(struct weave_op op)
 }
 
 /* One pair that belongs together, some of them without its end, and other operations around. */
-static void draw_actor(struct dice *d, const struct weave_case *c, struct weave_actor *a,
-                       bool may_spawn)
+static void draw_actor(struct dice *d, const struct weave_case *c, struct weave_actor *a, bool may_spawn)
 {
-    static const uint8_t openings[] = {WEAVE_LOCK, WEAVE_LOCK, WEAVE_READ, WEAVE_WRITE,
-                                       WEAVE_WRITE};
+    static const uint8_t openings[] = {WEAVE_LOCK, WEAVE_LOCK, WEAVE_READ, WEAVE_WRITE, WEAVE_WRITE};
     a->count = (uint8_t)(1 + roll(d, WEAVE_OPS));
     for (uint32_t i = 0; i < a->count; i++) a->ops[i] = draw_op(d, c, may_spawn);
     uint32_t from = roll(d, a->count), to = from + 1 + roll(d, 2);
@@ -87,8 +84,7 @@ static void make_additions(struct weave *w, const struct weave_case *c)
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
         uint32_t count = c->fixed == WEAVE_UNEQUAL ? 1 + i : (uint32_t)c->ops;
         w->actors[i].count = (uint8_t)(count < WEAVE_OPS ? count : WEAVE_OPS);
-        for (uint32_t o = 0; o < WEAVE_OPS; o++)
-            w->actors[i].ops[o] = (struct weave_op){.kind = WEAVE_ADD, .value = 1};
+        for (uint32_t o = 0; o < WEAVE_OPS; o++) w->actors[i].ops[o] = (struct weave_op){.kind = WEAVE_ADD, .value = 1};
     }
 }
 
@@ -100,8 +96,7 @@ static void draw_spin(struct dice *d, struct weave *w)
     for (uint32_t i = 0; i < 2; i++) {
         struct weave_actor *a = &w->actors[i == 0 ? spinner : other];
         if (a->count == 0) a->count = 1;
-        a->ops[roll(d, a->count)] =
-            i == 0 ? spin : (struct weave_op){.kind = WEAVE_ADD, .value = 1};
+        a->ops[roll(d, a->count)] = i == 0 ? spin : (struct weave_op){.kind = WEAVE_ADD, .value = 1};
     }
     if (roll(d, 3) == 0) w->actors[other].ops[0] = spin;
 }
@@ -113,8 +108,7 @@ static void draw_take(struct dice *d, struct weave *w)
         struct weave_actor *a = &w->actors[i];
         if (a->count < 2) a->count = 2;
         a->ops[0] = (struct weave_op){.kind = WEAVE_TAKE, .value = 1};
-        if (i == 0 || roll(d, 8) != 0)
-            a->ops[a->count - 1] = (struct weave_op){.kind = WEAVE_WRITE, .value = 0};
+        if (i == 0 || roll(d, 8) != 0) a->ops[a->count - 1] = (struct weave_op){.kind = WEAVE_WRITE, .value = 0};
     }
 }
 
@@ -147,9 +141,8 @@ const char *weave_role(const struct weave *w, uint32_t object)
     return roles[object];
 }
 
-static const char *const op_names[] = {"read",  "write",  "store", "add",   "move",  "local",
-                                       "lock",  "unlock", "pick",  "spawn", "yield", "check",
-                                       "await", "race",   "spin",  "take"};
+static const char *const op_names[] = {"read", "write", "store", "add",   "move",  "local", "lock", "unlock",
+                                       "pick", "spawn", "yield", "check", "await", "race",  "spin", "take"};
 
 const char *weave_op_name(uint32_t kind)
 {
@@ -164,14 +157,13 @@ const char *const *weave_oracles(void)
 
 void weave_print(const struct weave *w)
 {
-    printf("# %u actors, invariant %u, %smanner %u%s\n", w->first_actors, w->invariant,
-           w->tolerant ? "tolerant, " : "", w->manner, w->crashes ? ", crashes" : "");
+    printf("# %u actors, invariant %u, %smanner %u%s\n", w->first_actors, w->invariant, w->tolerant ? "tolerant, " : "",
+           w->manner, w->crashes ? ", crashes" : "");
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
         printf("#  %u%s", i, i < w->first_actors ? ":" : " (spare):");
         for (uint32_t o = 0; o < w->actors[i].count; o++) {
             const struct weave_op *op = &w->actors[i].ops[o];
-            printf(" %s %u,%u=%u/%u;", op_names[op->kind], op->object, op->other, op->value,
-                   op->count);
+            printf(" %s %u,%u=%u/%u;", op_names[op->kind], op->object, op->other, op->value, op->count);
         }
         printf("\n");
     }

@@ -20,9 +20,8 @@ enum {
     WEAVE_GATES = 2,
     WEAVE_OBJECTS = WEAVE_CELLS + WEAVE_GATES,
     WEAVE_ACTIONS = 2 * WEAVE_ACTORS, /* go, give up */
-    WEAVE_STEPS =
-        31, /* runs with more are not drawn: WEAVE_ACTORS * WEAVE_OPS, and some that spin */
-    WEAVE_PICKS = 2, /* within one step */
+    WEAVE_STEPS = 31,                 /* runs with more are not drawn: WEAVE_ACTORS * WEAVE_OPS, and some that spin */
+    WEAVE_PICKS = 2,                  /* within one step */
     WEAVE_DECISIONS = WEAVE_STEPS * (1 + WEAVE_PICKS)
 };
 
@@ -60,11 +59,11 @@ struct weave_actor {
 /* How the machine behaves towards the kernel; it must not matter. */
 enum weave_manner {
     WEAVE_BACKWARDS = 1, /* reports changes of the enabled set from the last action to the first */
-    WEAVE_REPEATS = 2, /* enables what is enabled, disables what is not, fails twice in one step */
-    WEAVE_SAVES = 4,   /* has save and load: a machine of its own */
-    WEAVE_SILENT = 8,  /* never says rad_wait */
-    WEAVE_WIDE = 16,   /* has 70 actions that are never enabled: numbers need more than one word */
-    WEAVE_UNENDED = 32 /* never says rad_ended */
+    WEAVE_REPEATS = 2,   /* enables what is enabled, disables what is not, fails twice in one step */
+    WEAVE_SAVES = 4,     /* has save and load: a machine of its own */
+    WEAVE_SILENT = 8,    /* never says rad_wait */
+    WEAVE_WIDE = 16,     /* has 70 actions that are never enabled: numbers need more than one word */
+    WEAVE_UNENDED = 32   /* never says rad_ended */
 };
 
 struct weave {
@@ -102,8 +101,7 @@ void weave_print(const struct weave *w);
 /* ---- The world: what a weave means ------------------------------------------------------------------------ */
 
 struct weave_world {
-    uint8_t exists[WEAVE_ACTORS], pc[WEAVE_ACTORS], reg[WEAVE_ACTORS], cells[WEAVE_CELLS],
-        holder[WEAVE_GATES];
+    uint8_t exists[WEAVE_ACTORS], pc[WEAVE_ACTORS], reg[WEAVE_ACTORS], cells[WEAVE_CELLS], holder[WEAVE_GATES];
     int8_t failed;        /* oracle, -1: none */
     int8_t failed_object; /* -1: none */
 };
@@ -123,15 +121,14 @@ typedef uint32_t weave_picker(void *context, enum rad_pick_kind kind, uint32_t c
 void weave_begin(const struct weave *w, struct weave_world *s);
 /* Action 2a is "go" of actor a, 2a + 1 "give up". */
 bool weave_enabled(const struct weave *w, const struct weave_world *s, uint32_t action);
-void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, weave_picker *pick,
-                void *context, struct weave_deed *deed);
+void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, weave_picker *pick, void *context,
+                struct weave_deed *deed);
 /* The step broke the invariant, which is looked at after every step that has not failed already. */
 bool weave_broken(const struct weave *w, const struct weave_world *s);
 /* Nothing is enabled. */
 bool weave_stuck(const struct weave *w, const struct weave_world *s);
 /* What the next step of an actor does: its operation, or NULL when it has ended. */
-const struct weave_op *weave_next(const struct weave *w, const struct weave_world *s,
-                                  uint32_t actor);
+const struct weave_op *weave_next(const struct weave *w, const struct weave_world *s, uint32_t actor);
 enum rad_access weave_access(const struct weave_op *op);
 /* The object of an operation, WEAVE_OBJECTS: none. */
 uint32_t weave_object(const struct weave_op *op);

@@ -31,7 +31,7 @@ struct trail {
     uint8_t look_count[WEAVE_ACTORS];
     bool spins[WEAVE_ACTORS]; /* in its last look, and has done nothing else since */
     uint8_t evaluations[RAD_ORACLES_MAX];
-    uint64_t event[WEAVE_ACTORS]; /* the last event of each actor, with its causes */
+    uint64_t event[WEAVE_ACTORS];                         /* the last event of each actor, with its causes */
     uint64_t written[WEAVE_OBJECTS], read[WEAVE_OBJECTS]; /* the last write, the reads since */
     /* The same, as the steps that each depends on. */
     uint32_t past[WEAVE_ACTORS], written_past[WEAVE_OBJECTS], read_past[WEAVE_OBJECTS];
@@ -93,8 +93,8 @@ static bool repeats(const uint32_t *looks, uint32_t count)
 }
 
 /* A step of an actor, which touched an object or WEAVE_OBJECTS, and changed something or not. */
-static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op,
-                      const struct weave_deed *deed, bool effect)
+static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op, const struct weave_deed *deed,
+                      bool effect)
 {
     uint32_t actor = action / 2, object = weave_object(op);
     if (!effect && object == WEAVE_OBJECTS) return false;
@@ -142,8 +142,7 @@ static void be_fair(struct trail *t, uint32_t actor, const bool before[WEAVE_ACT
             if (i == actor && can_go(before, j) && !can_go(t->on, j)) w->stopped[j] = true;
         }
     }
-    for (uint32_t i = 0; i < WEAVE_ACTORS && spun; i++)
-        t->waits_for[actor][i] = i != actor && can_go(t->on, i);
+    for (uint32_t i = 0; i < WEAVE_ACTORS && spun; i++) t->waits_for[actor][i] = i != actor && can_go(t->on, i);
     /* No run here is so long that spinning ends a window. */
     if (t->yielded && !(spun && t->window[actor].open)) close_window(t, actor);
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
@@ -216,14 +215,12 @@ static void note_switch(struct trail *t, uint32_t actor)
     if (t->current == NOBODY || t->current == actor) return;
     t->leaf.turns[t->leaf.steps] = RAD_SWITCH_FORCED;
     t->leaf.switches++;
-    if (t->yielded || t->held[t->current] || t->on[2 * t->current] == t->on[2 * t->current + 1])
-        return;
+    if (t->yielded || t->held[t->current] || t->on[2 * t->current] == t->on[2 * t->current + 1]) return;
     t->leaf.turns[t->leaf.steps] = RAD_SWITCH_PREEMPTIVE;
     t->leaf.preemptions++;
 }
 
-static void touch(struct trail *t, uint64_t *event, uint32_t *past, uint32_t object,
-                  enum rad_access access)
+static void touch(struct trail *t, uint64_t *event, uint32_t *past, uint32_t object, enum rad_access access)
 {
     if (object >= WEAVE_OBJECTS || access == RAD_LOCAL) return;
     *past |= t->written_past[object] | (access == RAD_WRITE ? t->read_past[object] : 0);
@@ -231,8 +228,7 @@ static void touch(struct trail *t, uint64_t *event, uint32_t *past, uint32_t obj
     if (access == RAD_WRITE) *event = weave_mix(*event ^ weave_mix(t->read[object] + 99));
 }
 
-static void touched(struct trail *t, uint64_t event, uint32_t past, uint32_t object,
-                    enum rad_access access)
+static void touched(struct trail *t, uint64_t event, uint32_t past, uint32_t object, enum rad_access access)
 {
     if (object >= WEAVE_OBJECTS || access == RAD_LOCAL) return;
     if (access == RAD_READ) {
@@ -290,8 +286,7 @@ static void identity_of(const struct weave *w, const struct weave_world *s, char
                                         [RAD_ORACLE_OWN] = "odd",
                                         [RAD_ORACLE_OWN + 1] = "late"};
     snprintf(name, WEAVE_NAME, "%s",
-             w->crashes && s->failed == RAD_ORACLE_ASSERT ? "crash:exit status 3"
-                                                          : names[s->failed]);
+             w->crashes && s->failed == RAD_ORACLE_ASSERT ? "crash:exit status 3" : names[s->failed]);
     if (name[0] == 'c') return;
     if (s->failed_object >= 0) add_role(name, weave_role(w, (uint32_t)s->failed_object));
     if (s->failed == RAD_ORACLE_DEADLOCK && !(w->manner & WEAVE_SILENT)) add_waits(w, s, name);
@@ -370,8 +365,7 @@ static uint32_t inner_pick(void *context, enum rad_pick_kind kind, uint32_t coun
 }
 
 /* False: the run has ended with this step. */
-static bool advance(const struct weave *w, struct trail *t, uint32_t action, struct inner *in,
-                    struct weave_book *b)
+static bool advance(const struct weave *w, struct trail *t, uint32_t action, struct inner *in, struct weave_book *b)
 {
     struct weave_deed deed;
     uint32_t actor = action / 2, decisions = t->leaf.decisions;
@@ -401,8 +395,7 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     t->on[action] = false; /* it waits anew, behind those that this step enabled */
     look_around(w, t, action, b);
     uint32_t looks = t->look_count[actor];
-    bool effect =
-        decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0 || deed.yields;
+    bool effect = decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0 || deed.yields;
     if (note_look(t, action, op, &deed, effect)) {
         t->yielded = true;
         b->spins++;
@@ -471,9 +464,8 @@ static void walk(const struct weave *w, const struct trail *t, uint32_t limit, s
             more = false;
             for (uint32_t p = wheel.at; p-- > 0 && !more;) {
                 uint32_t sides = 0, seen = 0;
-                for (uint32_t a = 0; a < in.asked; a++) {
+                for (uint32_t a = 0; a < in.asked; a++)
                     if (in.counts[a] > 1 && seen++ == p) sides = in.counts[a];
-                }
                 more = ++wheel.set[p] < sides;
                 if (!more) wheel.set[p] = 0;
             }
@@ -546,8 +538,8 @@ static uint32_t list_choose(void *context, const struct weave_decision *d)
     return choice < d->count ? choice : d->count - 1;
 }
 
-void weave_run_list(const struct weave *w, const uint32_t *list, uint32_t length,
-                    struct weave_book *b, struct weave_leaf *out)
+void weave_run_list(const struct weave *w, const uint32_t *list, uint32_t length, struct weave_book *b,
+                    struct weave_leaf *out)
 {
     struct list l = {list, length};
     weave_run_by(w, list_choose, &l, b, out);
@@ -596,8 +588,7 @@ uint32_t weave_fewest(const struct weave_book *b, const char *identity)
 
 const struct weave_leaf *weave_find(const struct weave_book *b, uint64_t path)
 {
-    for (uint32_t i = 0; i < b->count; i++) {
+    for (uint32_t i = 0; i < b->count; i++)
         if (b->leaves[i].path == path) return &b->leaves[i];
-    }
     return NULL;
 }

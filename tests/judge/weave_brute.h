@@ -30,9 +30,8 @@ struct weave_leaf {
     uint8_t length;  /* of the list without its trailing zeros */
     int8_t identity; /* -1: a pass */
     int8_t oracle;
-    bool cut; /* neither a pass nor a failure */
-    uint8_t actors[WEAVE_STEPS],
-        turns[WEAVE_STEPS]; /* of each step: its actor's number, enum rad_switch */
+    bool cut;                                        /* neither a pass nor a failure */
+    uint8_t actors[WEAVE_STEPS], turns[WEAVE_STEPS]; /* of each step: its actor's number, enum rad_switch */
     uint32_t past; /* the steps in the causal past of the last one, and that one, as bits */
 };
 
@@ -62,20 +61,19 @@ struct weave_decision {
     enum rad_pick_kind kind;
     uint32_t count, first;
     const uint8_t *actions; /* of the choices, in their order */
-    const uint8_t
-        *numbers; /* of actions: those of "go" are in the order in which their actors came */
-    const uint8_t *since;  /* of actions: the smallest has waited longest */
-    const bool *enabled;   /* of actions, also of those that are not offered */
-    uint32_t current;      /* the actor of the step before, WEAVE_ACTORS: none */
-    uint32_t number, step; /* of this decision in the run, from 0; steps before it */
+    const uint8_t *numbers; /* of actions: those of "go" are in the order in which their actors came */
+    const uint8_t *since;   /* of actions: the smallest has waited longest */
+    const bool *enabled;    /* of actions, also of those that are not offered */
+    uint32_t current;       /* the actor of the step before, WEAVE_ACTORS: none */
+    uint32_t number, step;  /* of this decision in the run, from 0; steps before it */
 };
 typedef uint32_t weave_chooser(void *context, const struct weave_decision *d);
 /* One run. */
 void weave_run_by(const struct weave *w, weave_chooser *choose, void *context, struct weave_book *b,
                   struct weave_leaf *out);
 /* The run of a list: a choice out of range is lowered to the last one, after the end comes choice 0. */
-void weave_run_list(const struct weave *w, const uint32_t *list, uint32_t length,
-                    struct weave_book *b, struct weave_leaf *out);
+void weave_run_list(const struct weave *w, const uint32_t *list, uint32_t length, struct weave_book *b,
+                    struct weave_leaf *out);
 
 /* The number of distinct values of a field. */
 uint32_t weave_distinct(const struct weave_book *b, uint64_t (*of)(const struct weave_leaf *));

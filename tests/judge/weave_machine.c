@@ -14,9 +14,8 @@ struct weaver {
         struct weave_world s;
         uint64_t path;
         bool ended;
-        bool on[WEAVE_ACTIONS]; /* what the kernel was told */
-        uint32_t actor[WEAVE_ACTORS], object[WEAVE_OBJECTS],
-            action[WEAVE_ACTIONS]; /* numbers of the kernel */
+        bool on[WEAVE_ACTIONS];                                                     /* what the kernel was told */
+        uint32_t actor[WEAVE_ACTORS], object[WEAVE_OBJECTS], action[WEAVE_ACTIONS]; /* numbers of the kernel */
     } r;
     rad_kernel *k; /* during a call */
 };
@@ -73,14 +72,12 @@ static void report_one(struct weaver *m, uint32_t action)
     bool on = weave_enabled(&m->w, &m->r.s, action);
     if (on) {
         uint32_t object = weave_object(op);
-        rad_announce(m->k, action_number(m, action), op->kind,
-                     object < WEAVE_OBJECTS ? m->r.object[object] : RAD_NONE, weave_access(op));
+        rad_announce(m->k, action_number(m, action), op->kind, object < WEAVE_OBJECTS ? m->r.object[object] : RAD_NONE,
+                     weave_access(op));
     }
     if (m->r.action[action] == RAD_NONE) return;
-    if (on && (!m->r.on[action] || m->w.manner & WEAVE_REPEATS))
-        rad_enable(m->k, action_number(m, action));
-    if (!on && (m->r.on[action] || m->w.manner & WEAVE_REPEATS))
-        rad_disable(m->k, action_number(m, action));
+    if (on && (!m->r.on[action] || m->w.manner & WEAVE_REPEATS)) rad_enable(m->k, action_number(m, action));
+    if (!on && (m->r.on[action] || m->w.manner & WEAVE_REPEATS)) rad_disable(m->k, action_number(m, action));
     m->r.on[action] = on;
 }
 
@@ -98,9 +95,8 @@ static void report_waits(struct weaver *m)
 /* Actions get their numbers in order, whatever the order of the reports is. */
 static void report(struct weaver *m)
 {
-    for (uint32_t i = 0; i < WEAVE_ACTIONS; i++) {
+    for (uint32_t i = 0; i < WEAVE_ACTIONS; i++)
         if (weave_enabled(&m->w, &m->r.s, i)) action_number(m, i);
-    }
     for (uint32_t i = 0; i < WEAVE_ACTIONS; i++)
         report_one(m, m->w.manner & WEAVE_BACKWARDS ? WEAVE_ACTIONS - 1 - i : i);
     report_waits(m);
@@ -120,11 +116,9 @@ static void reset(void *self, rad_kernel *k)
     __atomic_fetch_add(&weave_spy()->resets, 1, __ATOMIC_RELAXED);
     memset(m->r.action, 0xff, sizeof m->r.action);
     weave_begin(&m->w, &m->r.s);
-    for (uint32_t i = 0; i < WEAVE_OBJECTS; i++)
-        m->r.object[i] = rad_object(k, RAD_NONE, weave_role(&m->w, i));
+    for (uint32_t i = 0; i < WEAVE_OBJECTS; i++) m->r.object[i] = rad_object(k, RAD_NONE, weave_role(&m->w, i));
     for (uint32_t i = 0; i < m->w.first_actors; i++) add_actor(m, i, RAD_NONE);
-    for (uint32_t i = 0; i < 70 && m->w.manner & WEAVE_WIDE; i++)
-        rad_action(k, 2, m->r.actor[0], RAD_NONE, i);
+    for (uint32_t i = 0; i < 70 && m->w.manner & WEAVE_WIDE; i++) rad_action(k, 2, m->r.actor[0], RAD_NONE, i);
     report(m);
 }
 
@@ -141,11 +135,9 @@ static void complain(struct weaver *m)
     const struct weave_world *s = &m->r.s;
     write_down(&m->r);
     if (m->w.crashes && s->failed == RAD_ORACLE_ASSERT) _exit(3);
-    rad_fail(m->k, (uint32_t)s->failed,
-             s->failed_object < 0 ? RAD_NONE : m->r.object[s->failed_object],
+    rad_fail(m->k, (uint32_t)s->failed, s->failed_object < 0 ? RAD_NONE : m->r.object[s->failed_object],
              "oracle %d, object %d", s->failed, s->failed_object);
-    if (m->w.manner & WEAVE_REPEATS)
-        rad_fail(m->k, RAD_ORACLE_OWN, m->r.object[1], "too late: the first one counts");
+    if (m->w.manner & WEAVE_REPEATS) rad_fail(m->k, RAD_ORACLE_OWN, m->r.object[1], "too late: the first one counts");
 }
 
 static void step(void *self, rad_kernel *k, uint32_t number)
@@ -233,32 +225,17 @@ static uint32_t prefer(const void *self)
     const struct weaver *m = self;
     uint32_t steps = 0;
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) steps += m->r.s.pc[i];
-    for (uint32_t i = WEAVE_ACTIONS; i-- > 0 && steps % 2 == 0;) {
+    for (uint32_t i = WEAVE_ACTIONS; i-- > 0 && steps % 2 == 0;)
         if (m->r.on[i]) return m->r.action[i];
-    }
     return RAD_NONE;
 }
 
 static const rad_param params[] = {
-    {.name = "seed",
-     .preset = 1,
-     .min = 0,
-     .max = INT64_MAX,
-     .about = "which weave",
-     .fixed = true},
+    {.name = "seed", .preset = 1, .min = 0, .max = INT64_MAX, .about = "which weave", .fixed = true},
     {.name = "actors", .preset = 2, .min = 1, .max = 4, .about = "actors at first"},
-    {.name = "ops",
-     .preset = WEAVE_OPS,
-     .min = 1,
-     .max = WEAVE_OPS,
-     .about = "operations of each at most"},
+    {.name = "ops", .preset = WEAVE_OPS, .min = 1, .max = WEAVE_OPS, .about = "operations of each at most"},
     {.name = "slack", .preset = 0, .min = 0, .max = 2, .about = "added to what checks look for"},
-    {.name = "fixed",
-     .preset = 3,
-     .min = 0,
-     .max = 9,
-     .about = "drawn, or additions",
-     .fixed = true},
+    {.name = "fixed", .preset = 3, .min = 0, .max = 9, .about = "drawn, or additions", .fixed = true},
     {0}};
 
 static rad_machine machine_of(bool saves)
@@ -311,6 +288,5 @@ rad_target weave_target(const struct weave_case *c)
 
 struct weave_case weave_case_of(const rad_case *c)
 {
-    return (struct weave_case){c->params[0], c->params[1], c->params[2], c->params[3],
-                               c->params[4]};
+    return (struct weave_case){c->params[0], c->params[1], c->params[2], c->params[3], c->params[4]};
 }

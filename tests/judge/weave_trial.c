@@ -28,8 +28,8 @@ uint32_t weave_times(uint32_t count)
 static void make(struct weave_trial *trial, uint64_t seed, int fixed)
 {
     uint64_t mixed = weave_mix(seed);
-    trial->c = (struct weave_case){(int64_t)seed, (int64_t)(2 + mixed % 3),
-                                   WEAVE_OPS - (int64_t)(mixed / 3 % 2), mixed / 6 % 6 == 0, fixed};
+    trial->c = (struct weave_case){(int64_t)seed, (int64_t)(2 + mixed % 3), WEAVE_OPS - (int64_t)(mixed / 3 % 2),
+                                   mixed / 6 % 6 == 0, fixed};
     weave_make(&trial->w, &trial->c);
 }
 
@@ -73,8 +73,7 @@ void weave_trial_free(struct weave_trial *trial)
     weave_book_free(&trial->b);
 }
 
-void weave_fail(const struct weave_trial *trial, const char *what, const char *file, int line,
-                const char *format, ...)
+void weave_fail(const struct weave_trial *trial, const char *what, const char *file, int line, const char *format, ...)
 {
     char text[400];
     va_list args;
@@ -142,8 +141,7 @@ uint32_t weave_choices(const rad_artifact *a, uint32_t *choices, uint32_t room)
     return count;
 }
 
-rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *choices,
-                             uint32_t count)
+rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *choices, uint32_t count)
 {
     const char *path = weave_file("hand.raddle.json");
     const struct weave_case *c = &trial->c;
@@ -152,14 +150,12 @@ rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *ch
     fprintf(f,
             "{\"schema_version\":1,\"build\":{\"version\":\"0\",\"git_sha\":\"0\",\"compiler\":"
             "\"0\"},\"machine\":\"%s\","
-            "\"case\":{\"repaired\":false,\"params\":{\"seed\":%" PRId64 ",\"actors\":%" PRId64
-            ",\"ops\":%" PRId64 ",\"slack\":%" PRId64 ",\"fixed\":%" PRId64
-            "},\"max_steps\":0},\"policy\":\"guide\",\"seed\":1,"
+            "\"case\":{\"repaired\":false,\"params\":{\"seed\":%" PRId64 ",\"actors\":%" PRId64 ",\"ops\":%" PRId64
+            ",\"slack\":%" PRId64 ",\"fixed\":%" PRId64 "},\"max_steps\":0},\"policy\":\"guide\",\"seed\":1,"
             "\"expect\":\"pass\",\"steps\":0,\"decisions\":0,\"choices\":[",
             trial->t.machine->name, c->seed, c->actors, c->ops, c->slack, c->fixed);
     for (uint32_t i = 0; i < count; i++) fprintf(f, "%s%u", i ? "," : "", choices[i]);
-    fprintf(f, "],\"set_hashes\":[],\"expected_trace_hash\":\"%032d\",\"checksum\":\"%032d\"}", 0,
-            0);
+    fprintf(f, "],\"set_hashes\":[],\"expected_trace_hash\":\"%032d\",\"checksum\":\"%032d\"}", 0, 0);
     assert_int_equal(fclose(f), 0);
     rad_artifact *a = NULL;
     rad_error error = {0};
@@ -194,12 +190,10 @@ uint32_t weave_count(const struct weave_trial *trial, weave_wanted *wanted, uint
 }
 
 /* The first phase with this beginning of a name that has runs left. */
-static bool next_of_lane(const rad_exploration *x, const char *lane, const uint64_t *left,
-                         uint32_t *phase)
+static bool next_of_lane(const rad_exploration *x, const char *lane, const uint64_t *left, uint32_t *phase)
 {
     for (*phase = 0; *phase < x->phase_count; ++*phase)
-        if (left[*phase] > 0 && strncmp(x->phases[*phase].name, lane, strlen(lane)) == 0)
-            return true;
+        if (left[*phase] > 0 && strncmp(x->phases[*phase].name, lane, strlen(lane)) == 0) return true;
     return false;
 }
 
@@ -208,8 +202,7 @@ void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_S
     static const struct {
         const char *name;
         uint64_t share;
-    } lanes[] = {{"baseline", 1}, {"random", 2}, {"surw", 6},
-                 {"pct", 2},      {"pos", 2},    {"preempt", 4}};
+    } lanes[] = {{"baseline", 1}, {"random", 2}, {"surw", 6}, {"pct", 2}, {"pos", 2}, {"preempt", 4}};
     uint64_t left[RAD_PHASES_MAX], at = 0;
     uint32_t phase;
     memset(phase_of, 0xff, WEAVE_SPIED); /* replays are spied, too */
@@ -222,8 +215,7 @@ void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_S
     for (uint32_t round = 0; at < x->runs; round++) {
         assert_true(round < 40); /* the phases do not add up */
         for (size_t l = 0; l < sizeof lanes / sizeof *lanes; l++) {
-            for (uint64_t n = lanes[l].share << round;
-                 n > 0 && next_of_lane(x, lanes[l].name, left, &phase); n--) {
+            for (uint64_t n = lanes[l].share << round; n > 0 && next_of_lane(x, lanes[l].name, left, &phase); n--) {
                 phase_of[at++] = (uint8_t)phase;
                 left[phase]--;
             }
@@ -231,8 +223,8 @@ void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_S
     }
 }
 
-void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase,
-                    weave_wanted *wanted, uint32_t bound, const char *where)
+void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase, weave_wanted *wanted,
+                    uint32_t bound, const char *where)
 {
     const struct weave_spy *spy = weave_spy();
     bool *met = calloc(trial->b.count, sizeof *met);
@@ -242,15 +234,14 @@ void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, ui
         if (phase_of[i] != phase) continue;
         const struct weave_leaf *leaf = weave_find(&trial->b, spy->runs[i].path);
         weave_check(trial, leaf != NULL, "%s: run %u is no schedule of it", where, i);
-        weave_check(trial, leaf->outcome == spy->runs[i].outcome, "%s: run %u ended otherwise",
-                    where, i);
+        weave_check(trial, leaf->outcome == spy->runs[i].outcome, "%s: run %u ended otherwise", where, i);
         weave_check(trial, !met[leaf - trial->b.leaves], "%s: run %u was tried before", where, i);
-        weave_check(trial, wanted(leaf, bound), "%s: run %u has %u preemptions, %u delays", where,
-                    i, leaf->preemptions, leaf->delays);
+        weave_check(trial, wanted(leaf, bound), "%s: run %u has %u preemptions, %u delays", where, i, leaf->preemptions,
+                    leaf->delays);
         met[leaf - trial->b.leaves] = true;
         count++;
     }
     free(met);
-    weave_check(trial, count == weave_count(trial, wanted, bound), "%s: %u runs, %u schedules",
-                where, count, weave_count(trial, wanted, bound));
+    weave_check(trial, count == weave_count(trial, wanted, bound), "%s: %u runs, %u schedules", where, count,
+                weave_count(trial, wanted, bound));
 }

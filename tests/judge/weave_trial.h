@@ -29,16 +29,15 @@ void weave_trial_free(struct weave_trial *trial);
 rad_exploration weave_explore(const struct weave_trial *trial, const rad_explore_options *o);
 
 /* Fails the test, with everything needed to repeat it. */
-void weave_fail(const struct weave_trial *trial, const char *what, const char *file, int line,
-                const char *format, ...) RAD_PRINTF(5, 6);
-#define weave_check(trial, condition, ...)                                                         \
+void weave_fail(const struct weave_trial *trial, const char *what, const char *file, int line, const char *format, ...)
+    RAD_PRINTF(5, 6);
+#define weave_check(trial, condition, ...)                                                                             \
     ((condition) ? (void)0 : weave_fail((trial), #condition, __FILE__, __LINE__, __VA_ARGS__))
 
 /* The choices of an artifact, read from its text. Returns how many. */
 uint32_t weave_choices(const rad_artifact *a, uint32_t *choices, uint32_t room);
 /* An artifact with these choices, by way of a file. */
-rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *choices,
-                             uint32_t count);
+rad_artifact *weave_artifact(const struct weave_trial *trial, const uint32_t *choices, uint32_t count);
 /* Where files may be written; removed at exit. */
 const char *weave_file(const char *name);
 
@@ -49,8 +48,8 @@ void weave_phases(const rad_exploration *x, bool turns, uint8_t phase_of[WEAVE_S
 
 /* The spied runs of a phase are the schedules that `wanted` wants, each once. */
 typedef bool weave_wanted(const struct weave_leaf *leaf, uint32_t bound);
-void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase,
-                    weave_wanted *wanted, uint32_t bound, const char *where);
+void weave_same_set(const struct weave_trial *trial, const uint8_t *phase_of, uint8_t phase, weave_wanted *wanted,
+                    uint32_t bound, const char *where);
 uint32_t weave_count(const struct weave_trial *trial, weave_wanted *wanted, uint32_t bound);
 bool weave_within_preemptions(const struct weave_leaf *leaf, uint32_t bound);
 bool weave_within_delays(const struct weave_leaf *leaf, uint32_t bound);

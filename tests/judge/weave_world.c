@@ -16,8 +16,7 @@ void weave_begin(const struct weave *w, struct weave_world *s)
     for (uint32_t i = 0; i < w->first_actors; i++) begin_actor(s, i);
 }
 
-const struct weave_op *weave_next(const struct weave *w, const struct weave_world *s,
-                                  uint32_t actor)
+const struct weave_op *weave_next(const struct weave *w, const struct weave_world *s, uint32_t actor)
 {
     const struct weave_actor *a = &w->actors[actor];
     return s->exists[actor] && s->pc[actor] < a->count ? &a->ops[s->pc[actor]] : NULL;
@@ -81,8 +80,8 @@ static void do_op(struct weave_world *s, uint32_t actor, bool gives_up, const st
     deed->value = (uint8_t)(weave_object(op) < WEAVE_CELLS ? *cell : 0);
 }
 
-void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, weave_picker *pick,
-                void *context, struct weave_deed *deed)
+void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, weave_picker *pick, void *context,
+                struct weave_deed *deed)
 {
     uint32_t actor = action / 2;
     const struct weave_op *op = weave_next(w, s, actor);
@@ -101,9 +100,8 @@ bool weave_broken(const struct weave *w, const struct weave_world *s)
 
 bool weave_stuck(const struct weave *w, const struct weave_world *s)
 {
-    for (uint32_t i = 0; i < WEAVE_ACTORS; i++) {
+    for (uint32_t i = 0; i < WEAVE_ACTORS; i++)
         if (weave_next(w, s, i)) return !w->tolerant;
-    }
     return false;
 }
 

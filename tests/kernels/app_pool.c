@@ -41,8 +41,7 @@ static void add_to(int *counter)
 static bool submit(pool *p, int job)
 {
     rad_mutex_lock(&p->lock);
-    while (p->count == ROOM && !p->stopping)
-        RAD_IGNORE(rad_cond_wait(&p->not_full, &p->lock, RAD_FOREVER));
+    while (p->count == ROOM && !p->stopping) RAD_IGNORE(rad_cond_wait(&p->not_full, &p->lock, RAD_FOREVER));
     bool accepts = !p->stopping;
     if (accepts) {
         if (fixed) add_left(p, 1);
@@ -57,8 +56,7 @@ static bool submit(pool *p, int job)
 static bool take(pool *p, int *job)
 {
     rad_mutex_lock(&p->lock);
-    while (p->count == 0 && !p->over)
-        RAD_IGNORE(rad_cond_wait(&p->not_empty, &p->lock, RAD_FOREVER));
+    while (p->count == 0 && !p->over) RAD_IGNORE(rad_cond_wait(&p->not_empty, &p->lock, RAD_FOREVER));
     bool took = !p->over;
     if (took) {
         *job = p->queue[p->first];

@@ -33,8 +33,7 @@ static subscriber *subscribe(int topic)
         found->used = found->listed = true;
         found->topic = topic;
         found->references = 1;
-        while (rad_recv(found->messages, &(message){0, 0}, 0) == 0)
-            continue; /* of the one before it */
+        while (rad_recv(found->messages, &(message){0, 0}, 0) == 0) continue; /* of the one before it */
     }
     rad_mutex_unlock(&broker);
     return found;
@@ -70,8 +69,7 @@ static void publish(message m)
             list[i]->references++;
             rad_mutex_unlock(&broker);
         }
-        RAD_IGNORE(
-            rad_send(list[i]->messages, &m, RAD_FOREVER)); /* drops the oldest, and does not wait */
+        RAD_IGNORE(rad_send(list[i]->messages, &m, RAD_FOREVER)); /* drops the oldest, and does not wait */
         rad_mutex_lock(&broker);
         release(list[i]);
         rad_mutex_unlock(&broker);

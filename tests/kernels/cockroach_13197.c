@@ -36,8 +36,7 @@ static int start(void *unused)
     GO(awaits_done, NULL);
     GO(answers, NULL);
     GO(loses_connection, NULL);
-    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = answer},
-                                {.kind = RAD_ON_RECV, .on.chan = lost}};
+    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = answer}, {.kind = RAD_ON_RECV, .on.chan = lost}};
     bool failed = rad_select(cases, 2, RAD_FOREVER) != 0;
     if (!failed || fixed) rad_chan_close(context, RAD_ECANCELED);
     return 0;

@@ -10,8 +10,7 @@ static int node(void *unused)
 {
     (void)unused;
     for (;;) {
-        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = status},
-                                    {.kind = RAD_ON_RECV, .on.chan = stop}};
+        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = status}, {.kind = RAD_ON_RECV, .on.chan = stop}};
         if (rad_select(cases, 2, RAD_FOREVER) != 0) break;
     }
     rad_chan_close(done, 0);

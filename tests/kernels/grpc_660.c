@@ -32,8 +32,7 @@ static int start(void *unused)
     GO(stops, NULL);
     for (int i = 0; i < CALLS; i++) GO(calls, NULL);
     for (int i = 0; i < CALLS; i++) {
-        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = done},
-                                    {.kind = RAD_ON_RECV, .on.chan = stop}};
+        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = done}, {.kind = RAD_ON_RECV, .on.chan = stop}};
         if (rad_select(cases, 2, RAD_FOREVER) != 0) return 0;
     }
     return 0;

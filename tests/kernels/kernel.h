@@ -41,12 +41,11 @@ static inline rad_chan *signals(size_t capacity)
 int main(int argc, char **argv)
 {
     rad_options options = {0};
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "fixed") == 0)
             fixed = true;
         else
             options.workers = (uint32_t)(argv[i][0] - '0');
-    }
     return rad_main(&options, start, NULL, NULL);
 }
 

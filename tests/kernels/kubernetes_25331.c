@@ -9,8 +9,7 @@ static rad_chan *context, *errors, *results;
 static int watch(void *unused)
 {
     (void)unused;
-    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = errors},
-                                {.kind = RAD_ON_RECV, .on.chan = context}};
+    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = errors}, {.kind = RAD_ON_RECV, .on.chan = context}};
     if (rad_select(cases, 2, RAD_FOREVER) != 0) return 0;
     rad_select_case sends[2] = {{.kind = RAD_ON_SEND, .on.chan = results},
                                 {.kind = fixed ? RAD_ON_RECV : RAD_OFF, .on.chan = context}};

@@ -32,8 +32,7 @@ static int follows(void *unused)
 {
     (void)unused;
     for (;;) {
-        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = events},
-                                    {.kind = RAD_ON_RECV, .on.chan = closed}};
+        rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = events}, {.kind = RAD_ON_RECV, .on.chan = closed}};
         if (rad_select(cases, 2, RAD_FOREVER) != 0) break;
     }
     rad_chan_close(ended, 0); /* it takes no more events */

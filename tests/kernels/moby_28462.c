@@ -18,8 +18,7 @@ static int monitors(void *unused)
 {
     (void)unused;
     for (;;) {
-        rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = stop},
-                                   {.kind = RAD_ON_RECV, .on.chan = results}};
+        rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = stop}, {.kind = RAD_ON_RECV, .on.chan = results}};
         if (rad_select(cases, 2, RAD_FOREVER) == 0) return 0;
         rad_mutex_lock(&container); /* notes it */
         rad_mutex_unlock(&container);

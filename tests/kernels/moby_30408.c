@@ -23,8 +23,7 @@ static int uses(void *unused)
 {
     (void)unused;
     rad_mutex_lock(&lock);
-    while (!manifest && !(fixed && activation_error != 0))
-        RAD_IGNORE(rad_cond_wait(&activated, &lock, RAD_FOREVER));
+    while (!manifest && !(fixed && activation_error != 0)) RAD_IGNORE(rad_cond_wait(&activated, &lock, RAD_FOREVER));
     rad_mutex_unlock(&lock);
     return 0;
 }

@@ -19,8 +19,7 @@ static int says_goodbye(void *unused)
 {
     (void)unused;
     SEND(last);
-    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = written},
-                               {.kind = RAD_ON_RECV, .on.chan = closed}};
+    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = written}, {.kind = RAD_ON_RECV, .on.chan = closed}};
     RAD_IGNORE(rad_select(cases, 2, RAD_FOREVER));
     return fixed ? 0 : closes(NULL);
 }
@@ -39,8 +38,7 @@ static void close_connection(bool politely)
 static int writes(void *unused)
 {
     (void)unused;
-    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = messages},
-                               {.kind = RAD_ON_RECV, .on.chan = last}};
+    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = messages}, {.kind = RAD_ON_RECV, .on.chan = last}};
     if (rad_select(cases, 2, RAD_FOREVER) == 1)
         rad_chan_close(written, 0);
     else

@@ -146,7 +146,6 @@ static const rad_param berth_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(berth, .name = "l2-berth", .about = "stacks that go from one fiber to the next",
-          .params = berth_params, .covers = "berth lock", .thread_count = berth_threads,
-          .thread_role = berth_role, .setup = berth_setup, .body = berth_body,
-          .check = berth_check);
+RAD_MODEL(berth, .name = "l2-berth", .about = "stacks that go from one fiber to the next", .params = berth_params,
+          .covers = "berth lock", .thread_count = berth_threads, .thread_role = berth_role, .setup = berth_setup,
+          .body = berth_body, .check = berth_check);

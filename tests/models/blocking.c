@@ -94,8 +94,7 @@ static void blocking_check(const rad_case *c)
     RAD_MODEL_ASSERT(rad__blocking_threads(p) == 0 && !rad__blocking_any(p));
     RAD_MODEL_ASSERT(hasty > 0 || rad__model_jumps() == 0); /* no thread slept over a job */
     for (uint32_t i = 0; i < (uint32_t)c->params[FIBERS]; i++)
-        for (uint32_t k = 0; k < calls; k++)
-            RAD_MODEL_ASSERT(jobs[i][k].made == jobs[i][k].is_wanted);
+        for (uint32_t k = 0; k < calls; k++) RAD_MODEL_ASSERT(jobs[i][k].made == jobs[i][k].is_wanted);
     rad__crew_close();
 }
 
@@ -111,7 +110,6 @@ static const rad_param blocking_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(blocking, .name = "l2-blocking", .about = "calls that block, on threads of a pool",
-          .params = blocking_params, .covers = "blocking wait", .thread_count = blocking_threads,
-          .thread_role = blocking_role, .setup = blocking_setup, .body = blocking_body,
-          .check = blocking_check);
+RAD_MODEL(blocking, .name = "l2-blocking", .about = "calls that block, on threads of a pool", .params = blocking_params,
+          .covers = "blocking wait", .thread_count = blocking_threads, .thread_role = blocking_role,
+          .setup = blocking_setup, .body = blocking_body, .check = blocking_check);

@@ -23,5 +23,5 @@ static void buffering_check(const rad_case *c)
 }
 
 RAD_MODEL(buffering, .name = "l2-buffering",
-          .about = "store buffering: each thread writes its word and reads the other's",
-          .threads = 2, .body = buffering_body, .check = buffering_check);
+          .about = "store buffering: each thread writes its word and reads the other's", .threads = 2,
+          .body = buffering_body, .check = buffering_check);

@@ -131,5 +131,4 @@ static const rad_param cancel_params[] = {
 
 RAD_MODEL(cancel, .name = "l2-cancel", .about = "cancel against data: one of them ends the wait",
           .params = cancel_params, .covers = "fiber wait strand", .thread_count = cancel_threads,
-          .thread_role = cancel_role, .setup = cancel_setup, .body = cancel_body,
-          .check = cancel_check);
+          .thread_role = cancel_role, .setup = cancel_setup, .body = cancel_body, .check = cancel_check);

@@ -99,8 +99,7 @@ static void chan_body(const rad_case *c, uint32_t thread)
     else if (rad_chan_count(chan) <= (size_t)c->params[CAPACITY])
         rad_chan_close(chan, REASON);
     /* Pairs with itself: whoever frees comes after all others. */
-    if (atomic_fetch_sub_explicit(&users_left, 1, memory_order_acq_rel) == 1)
-        rad_chan_destroy(chan);
+    if (atomic_fetch_sub_explicit(&users_left, 1, memory_order_acq_rel) == 1) rad_chan_destroy(chan);
 }
 
 /* How often a value was received; each receiver gets those of one sender in order. */
@@ -144,17 +143,15 @@ static void chan_check(const rad_case *c)
 
 static const rad_param chan_params[] = {
     [SENDERS] = {"senders", 1, 1, THREADS_MAX, "threads that send", false},
-    [RECEIVERS] = {"receivers", 1, 1, THREADS_MAX, "threads that receive until it is closed",
-                   false},
+    [RECEIVERS] = {"receivers", 1, 1, THREADS_MAX, "threads that receive until it is closed", false},
     [CAPACITY] = {"capacity", 0, 0, 2, "of the channel", false},
     [VALUES] = {"values", 1, 1, VALUES_MAX, "values of each sender", false},
-    [CLOSER] = {"closer", 0, 0, 1, "somebody closes it at any time; otherwise the last sender",
-                true},
+    [CLOSER] = {"closer", 0, 0, 1, "somebody closes it at any time; otherwise the last sender", true},
     [DROPS] = {"drops", 0, 0, 2, "with room: when full it blocks, drops the new or the old", true},
     [MANY] = {"many", 0, 0, 1, "several values in one call", true},
     {.name = NULL},
 };
 
-RAD_MODEL(chan, .name = "l2-chan", .about = "channels between threads: send, receive, close",
-          .params = chan_params, .covers = "chan wait lock", .thread_count = chan_threads,
-          .thread_role = chan_role, .setup = chan_setup, .body = chan_body, .check = chan_check);
+RAD_MODEL(chan, .name = "l2-chan", .about = "channels between threads: send, receive, close", .params = chan_params,
+          .covers = "chan wait lock", .thread_count = chan_threads, .thread_role = chan_role, .setup = chan_setup,
+          .body = chan_body, .check = chan_check);

@@ -60,9 +60,7 @@ static int choose(const rad_case *c, rad_select_case *cases, uint32_t count, rad
         case RAD_ON_LOCK: rad__mutex_clause(&clauses[i], &mutex); break;
         case RAD_ON_ACQUIRE: rad__semaphore_clause(&clauses[i], &semaphore); break;
         case RAD_ON_READ:
-        case RAD_ON_WRITE:
-            rad__rwlock_clause(&clauses[i], &rwlock, cases[i].kind == RAD_ON_WRITE);
-            break;
+        case RAD_ON_WRITE: rad__rwlock_clause(&clauses[i], &rwlock, cases[i].kind == RAD_ON_WRITE); break;
         default: rad__waitgroup_clause(&clauses[i], &group); break;
         }
     int chosen = rad__wait(clauses, count, until);
@@ -191,8 +189,7 @@ static void choice_check(const rad_case *c)
     RAD_MODEL_ASSERT(rad_mutex_lock_until(&mutex, 0) == 0);
     rad_mutex_unlock(&mutex);
     RAD_MODEL_ASSERT(rad_semaphore_permits(&semaphore) == releases);
-    for (uint32_t i = 0; i < releases; i++)
-        RAD_MODEL_ASSERT(rad_semaphore_acquire(&semaphore, 1, 0) == 0);
+    for (uint32_t i = 0; i < releases; i++) RAD_MODEL_ASSERT(rad_semaphore_acquire(&semaphore, 1, 0) == 0);
     RAD_MODEL_ASSERT(rad_waitgroup_wait(&group, 0) == 0);
 }
 
@@ -204,7 +201,6 @@ static const rad_param choice_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(choice, .name = "l2-choice", .about = "one of several locks, permits and groups",
-          .params = choice_params, .covers = "select wait mutex semaphore waitgroup rwlock",
-          .thread_count = choice_threads, .setup = choice_setup, .body = choice_body,
-          .check = choice_check);
+RAD_MODEL(choice, .name = "l2-choice", .about = "one of several locks, permits and groups", .params = choice_params,
+          .covers = "select wait mutex semaphore waitgroup rwlock", .thread_count = choice_threads,
+          .setup = choice_setup, .body = choice_body, .check = choice_check);

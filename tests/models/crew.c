@@ -62,16 +62,14 @@ static void worker_open(uint32_t id, uint32_t inside)
 
 void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool whole)
 {
-    rad_sched_config config = {
-        .workers = workers, .steal_tries = 1, .hoard = 1, .rounds = 1, .ring = 4};
+    rad_sched_config config = {.workers = workers, .steal_tries = 1, .hoard = 1, .rounds = 1, .ring = 4};
     executor.shells = shells;
     executor.hooks.rest = worker_rests;
     runtime.exec = &executor;
     is_whole = whole;
     RAD_MODEL_ASSERT(rad__sched_open(&executor.sched, &config));
     rad__idle_lighten(&executor.sched.idle, rad__os_barrier_register());
-    rad__model_name(executor.sched.idle.seats, workers * sizeof *executor.sched.idle.seats,
-                    "token");
+    rad__model_name(executor.sched.idle.seats, workers * sizeof *executor.sched.idle.seats, "token");
     rad__model_name(&executor, sizeof executor, "executor");
     rad__model_name(shells, sizeof shells, "shell");
     rad__model_name(&runtime, sizeof runtime, "runtime");
@@ -121,12 +119,11 @@ void rad__crew_shut(void)
 void rad__crew_coarse(void)
 {
     static const char queues[] = "deque injector";
-    static const char silent[] =
-        "rad__unlock rad__life_change:load rad__life_park:load rad__life_unpark:load "
-        "rad__life_retire:load "
-        "rad__sched_is_done rad__strand_run rad__wheel_next rad__urgent_any rad__ready_waits "
-        "rad__fiber_waits_for rad__visit_begin rad__visit_end rad__idle_could_wake wake_one "
-        "bits_any count_up";
+    static const char silent[] = "rad__unlock rad__life_change:load rad__life_park:load rad__life_unpark:load "
+                                 "rad__life_retire:load "
+                                 "rad__sched_is_done rad__strand_run rad__wheel_next rad__urgent_any rad__ready_waits "
+                                 "rad__fiber_waits_for rad__visit_begin rad__visit_end rad__idle_could_wake wake_one "
+                                 "bits_any count_up";
     RAD_MODEL_ASSERT(!is_whole);
     rad__model_coarse(queues, silent);
 }
@@ -152,8 +149,7 @@ static rad_task *find(rad_worker *w)
         if (other != w && task == NULL) task = oldest_of(&other->local);
         if (task == NULL) task = oldest_of(&other->later);
     }
-    if (task == NULL && !rad__injector_is_empty(&s->injector))
-        rad__injector_pop(&s->injector, &task, 1);
+    if (task == NULL && !rad__injector_is_empty(&s->injector)) rad__injector_pop(&s->injector, &task, 1);
     return task;
 }
 
@@ -162,8 +158,7 @@ static void settle(rad_worker *w)
 {
     uint32_t credit = w->credit;
     w->credit = 0;
-    if (credit > 0 && rad__gate_leave(&w->sched->gate, credit) == RAD_GATE_LAST)
-        rad__sched_finish(w->sched);
+    if (credit > 0 && rad__gate_leave(&w->sched->gate, credit) == RAD_GATE_LAST) rad__sched_finish(w->sched);
 }
 
 static void run(rad_worker *w, rad_task *task)

@@ -86,7 +86,6 @@ static const rad_param deque_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(deque, .name = "l2-deque", .about = "the executor's deque: owner against thieves",
-          .params = deque_params, .covers = "deque", .no_locals = true,
-          .thread_count = deque_threads, .thread_role = deque_role, .setup = deque_setup,
-          .body = deque_body, .check = deque_check);
+RAD_MODEL(deque, .name = "l2-deque", .about = "the executor's deque: owner against thieves", .params = deque_params,
+          .covers = "deque", .no_locals = true, .thread_count = deque_threads, .thread_role = deque_role,
+          .setup = deque_setup, .body = deque_body, .check = deque_check);

@@ -124,7 +124,6 @@ static const rad_param drawn_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(drawn, .name = "l2-drawn", .about = "a small program given by numbers, for the judge",
-          .params = drawn_params, .bug = "each of its results is one", .bug_at = "get",
-          .no_locals = true, .threads = THREADS_MAX, .thread_count = drawn_threads,
-          .setup = drawn_setup, .body = drawn_body, .check = drawn_check);
+RAD_MODEL(drawn, .name = "l2-drawn", .about = "a small program given by numbers, for the judge", .params = drawn_params,
+          .bug = "each of its results is one", .bug_at = "get", .no_locals = true, .threads = THREADS_MAX,
+          .thread_count = drawn_threads, .setup = drawn_setup, .body = drawn_body, .check = drawn_check);

@@ -24,8 +24,7 @@ static enum rad_exec_slept sleeps_elsewhere(void *context, rad_worker *w, uint64
 {
     (void)context, (void)ns;
     if (!rad__shell_away(w)) return RAD_SLEPT_NOT;
-    while (atomic_exchange_explicit(&bell, 0, memory_order_relaxed) == 0)
-        rad__os_word_wait(&bell, 0);
+    while (atomic_exchange_explicit(&bell, 0, memory_order_relaxed) == 0) rad__os_word_wait(&bell, 0);
     rad__shell_back(w);
     return RAD_SLEPT_UNTIL_WOKEN;
 }
@@ -58,18 +57,13 @@ static enum rad_run item_run(rad_task *task, rad_worker *w)
 
 static void entry_setup(const rad_case *c)
 {
-    rad_sched_config config = {.workers = (uint32_t)c->params[WORKERS],
-                               .steal_tries = 1,
-                               .hoard = 1,
-                               .rounds = 1,
-                               .ring = 2};
+    rad_sched_config config = {
+        .workers = (uint32_t)c->params[WORKERS], .steal_tries = 1, .hoard = 1, .rounds = 1, .ring = 2};
     executor.shells = shells;
-    if (c->params[AWAY])
-        executor.hooks = (rad_exec_hooks){.sleep = sleeps_elsewhere, .wake = rings};
+    if (c->params[AWAY]) executor.hooks = (rad_exec_hooks){.sleep = sleeps_elsewhere, .wake = rings};
     rad__model_name(&bell, sizeof bell, "bell");
     RAD_MODEL_ASSERT(rad__sched_open(&executor.sched, &config));
-    rad__model_name(executor.sched.idle.seats, config.workers * sizeof *executor.sched.idle.seats,
-                    "token");
+    rad__model_name(executor.sched.idle.seats, config.workers * sizeof *executor.sched.idle.seats, "token");
     rad__model_name(&executor, sizeof executor, "executor");
     rad__model_name(shells, sizeof shells, "shell");
     rad__model_name(items, sizeof items, "task");
@@ -102,8 +96,7 @@ static void outsider(const rad_case *c)
         items[0].content = items[1].content = 7;
         RAD_MODEL_ASSERT(rad_exec_spawn_batch(&executor, both, TASKS));
     } else {
-        for (uint32_t i = 0; i < TASKS; i++)
-            RAD_MODEL_ASSERT(hand_over(c->params[WAY], workers - 1, &items[i]));
+        for (uint32_t i = 0; i < TASKS; i++) RAD_MODEL_ASSERT(hand_over(c->params[WAY], workers - 1, &items[i]));
     }
     if (!rad__sched_shut(&executor.sched)) return;
     rad__sched_finish(&executor.sched);
@@ -127,8 +120,7 @@ static void entry_check(const rad_case *c)
     (void)c;
     for (uint32_t i = 0; i < TASKS; i++) RAD_MODEL_ASSERT(items[i].ran == 1);
     RAD_MODEL_ASSERT(rad__sched_leftover(&executor.sched) == NULL);
-    for (uint32_t i = 0; i < executor.sched.config.workers; i++)
-        rad__worker_close(&shells[i].worker);
+    for (uint32_t i = 0; i < executor.sched.config.workers; i++) rad__worker_close(&shells[i].worker);
     rad__sched_close(&executor.sched);
 }
 
@@ -139,7 +131,6 @@ static const rad_param entry_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(entry, .name = "l2-entry", .about = "every way into the executor from outside",
-          .params = entry_params, .covers = "thread/task sched", .no_locals = true,
-          .thread_count = entry_threads, .thread_role = entry_role, .setup = entry_setup,
-          .body = entry_body, .check = entry_check);
+RAD_MODEL(entry, .name = "l2-entry", .about = "every way into the executor from outside", .params = entry_params,
+          .covers = "thread/task sched", .no_locals = true, .thread_count = entry_threads, .thread_role = entry_role,
+          .setup = entry_setup, .body = entry_body, .check = entry_check);

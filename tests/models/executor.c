@@ -67,8 +67,7 @@ static void executor_setup(const rad_case *c)
     rad__model_name(letters, sizeof letters, "letter");
     RAD_MODEL_ASSERT(rad__sched_open(&sched, &config));
     rad__model_name(sched.idle.seats, config.workers * sizeof *sched.idle.seats, "token");
-    for (uint32_t i = 0; i < config.workers; i++)
-        RAD_MODEL_ASSERT(rad__worker_open(&workers[i], &sched, i));
+    for (uint32_t i = 0; i < config.workers; i++) RAD_MODEL_ASSERT(rad__worker_open(&workers[i], &sched, i));
     for (int64_t i = 0; i < c->params[TASKS]; i++) {
         items[i].task.run = items[TASKS_MAX + i].task.run = run_item;
         if (c->params[CHILDREN]) items[i].child = &items[TASKS_MAX + i];
@@ -136,6 +135,6 @@ static const rad_param executor_params[] = {
 };
 
 RAD_MODEL(executor, .name = "l2-executor", .about = "the whole executor: spawn, run, sleep, stop",
-          .params = executor_params, .covers = "worker sched idle gate inbox injector deque",
-          .no_locals = true, .thread_count = executor_threads, .thread_role = executor_role,
-          .setup = executor_setup, .body = executor_body, .check = executor_check);
+          .params = executor_params, .covers = "worker sched idle gate inbox injector deque", .no_locals = true,
+          .thread_count = executor_threads, .thread_role = executor_role, .setup = executor_setup,
+          .body = executor_body, .check = executor_check);

@@ -61,16 +61,12 @@ static enum rad_run root_body(rad_task *task, rad_worker *w)
 static void group_setup(const rad_case *c)
 {
     uint32_t woken;
-    rad_sched_config config = {.workers = (uint32_t)c->params[WORKERS],
-                               .steal_tries = 1,
-                               .hoard = 1,
-                               .rounds = 1,
-                               .ring = 2};
+    rad_sched_config config = {
+        .workers = (uint32_t)c->params[WORKERS], .steal_tries = 1, .hoard = 1, .rounds = 1, .ring = 2};
     executor.shells = shells;
     RAD_MODEL_ASSERT(rad__sched_open(&executor.sched, &config));
     rad__model_name(&executor.sched.idle, sizeof executor.sched.idle, "idle");
-    rad__model_name(executor.sched.idle.seats, config.workers * sizeof *executor.sched.idle.seats,
-                    "token");
+    rad__model_name(executor.sched.idle.seats, config.workers * sizeof *executor.sched.idle.seats, "token");
     rad__model_name(&executor, sizeof executor, "executor");
     rad__model_name(shells, sizeof shells, "shell");
     rad__model_name(jobs, sizeof jobs, "job");
@@ -97,8 +93,7 @@ static void group_check(const rad_case *c)
     (void)c;
     RAD_MODEL_ASSERT(returned);
     RAD_MODEL_ASSERT(rad__sched_leftover(&executor.sched) == NULL);
-    for (uint32_t i = 0; i < executor.sched.config.workers; i++)
-        rad__worker_close(&shells[i].worker);
+    for (uint32_t i = 0; i < executor.sched.config.workers; i++) rad__worker_close(&shells[i].worker);
     rad__sched_close(&executor.sched);
 }
 
@@ -110,7 +105,6 @@ static const rad_param group_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(group, .name = "l2-group", .about = "fork and join: a task waits for its jobs",
-          .params = group_params, .covers = "thread/group thread/task", .no_locals = true,
-          .thread_count = group_threads, .thread_role = group_role, .setup = group_setup,
-          .body = group_body, .check = group_check);
+RAD_MODEL(group, .name = "l2-group", .about = "fork and join: a task waits for its jobs", .params = group_params,
+          .covers = "thread/group thread/task", .no_locals = true, .thread_count = group_threads,
+          .thread_role = group_role, .setup = group_setup, .body = group_body, .check = group_check);

@@ -13,8 +13,7 @@ static rad_idle idle;
 static _Atomic uint32_t work; /* made and not yet taken */
 static _Atomic uint32_t mail; /* the same, for the last worker alone */
 static _Atomic uint32_t met;  /* pieces that were begun */
-static _Atomic uint32_t
-    open; /* to be done in all; the worker that does the last one calls the others */
+static _Atomic uint32_t open; /* to be done in all; the worker that does the last one calls the others */
 
 static uint32_t idle_threads(const rad_case *c)
 {
@@ -58,8 +57,7 @@ static bool take_from(_Atomic uint32_t *made)
 {
     uint32_t left = atomic_load_explicit(made, memory_order_relaxed);
     while (left > 0) /* pairs with the producers' add */
-        if (atomic_compare_exchange_weak_explicit(made, &left, left - 1, memory_order_seq_cst,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(made, &left, left - 1, memory_order_seq_cst, memory_order_relaxed))
             return true;
     return false;
 }
@@ -77,8 +75,8 @@ static bool take_one(const rad_case *c, uint32_t self)
 /* It takes two workers, and an even number of pieces. The plain order may wake one who cannot come. */
 static bool meets(const rad_case *c)
 {
-    return c->params[MEET] && c->params[WORKERS] >= 2 && c->params[LETTERS] == 0 &&
-           c->params[PLAIN] == 0 && c->params[PRODUCERS] * c->params[ITEMS] % 2 == 0;
+    return c->params[MEET] && c->params[WORKERS] >= 2 && c->params[LETTERS] == 0 && c->params[PLAIN] == 0 &&
+           c->params[PRODUCERS] * c->params[ITEMS] % 2 == 0;
 }
 
 static void meet(void)
@@ -86,8 +84,7 @@ static void meet(void)
     uint32_t now = atomic_fetch_add_explicit(&met, 1, memory_order_relaxed) + 1;
     uint32_t both = (now + 1) / 2 * 2;
     rad__os_word_wake(&met, UINT32_MAX);
-    while ((now = atomic_load_explicit(&met, memory_order_relaxed)) < both)
-        rad__os_word_wait(&met, now);
+    while ((now = atomic_load_explicit(&met, memory_order_relaxed)) < both) rad__os_word_wait(&met, now);
 }
 
 /* R1 and R2. */
@@ -154,8 +151,7 @@ static void idle_body(const rad_case *c, uint32_t thread)
     for (int64_t i = 0; i < c->params[sends ? LETTERS : ITEMS]; i++) {
         /* W1, pairs with K3. */
         atomic_fetch_add_explicit(sends ? &mail : &work, 1, memory_order_seq_cst);
-        wake(sends ? rad__idle_notify_worker(&idle, (uint32_t)c->params[WORKERS] - 1)
-                   : rad__idle_notify(&idle));
+        wake(sends ? rad__idle_notify_worker(&idle, (uint32_t)c->params[WORKERS] - 1) : rad__idle_notify(&idle));
     }
 }
 
@@ -177,6 +173,6 @@ static const rad_param idle_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(idle, .name = "l2-idle", .about = "who sleeps and whom to wake: no wakeup is lost",
-          .params = idle_params, .covers = "idle", .no_locals = true, .thread_count = idle_threads,
-          .thread_role = idle_role, .setup = idle_setup, .body = idle_body, .check = idle_check);
+RAD_MODEL(idle, .name = "l2-idle", .about = "who sleeps and whom to wake: no wakeup is lost", .params = idle_params,
+          .covers = "idle", .no_locals = true, .thread_count = idle_threads, .thread_role = idle_role,
+          .setup = idle_setup, .body = idle_body, .check = idle_check);

@@ -77,7 +77,6 @@ static const rad_param inbox_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(inbox, .name = "l2-inbox", .about = "a worker's inbox: senders against the receiver",
-          .params = inbox_params, .covers = "inbox", .no_locals = true,
-          .thread_count = inbox_threads, .thread_role = inbox_role, .setup = inbox_setup,
-          .body = inbox_body, .check = inbox_check);
+RAD_MODEL(inbox, .name = "l2-inbox", .about = "a worker's inbox: senders against the receiver", .params = inbox_params,
+          .covers = "inbox", .no_locals = true, .thread_count = inbox_threads, .thread_role = inbox_role,
+          .setup = inbox_setup, .body = inbox_body, .check = inbox_check);

@@ -37,5 +37,4 @@ static const rad_param inc_params[] = {
 
 RAD_MODEL(inc, .name = "l2-inc",
           .about = "threads add to one word, atomically: nothing is wrong, every schedule differs",
-          .params = inc_params, .no_locals = true, .thread_count = inc_threads, .body = inc_body,
-          .check = inc_check);
+          .params = inc_params, .no_locals = true, .thread_count = inc_threads, .body = inc_body, .check = inc_check);

@@ -76,15 +76,13 @@ static void injector_check(const rad_case *c)
 {
     uint64_t left = 0;
     for (uint32_t p = 0; p < (uint32_t)c->params[PUSHERS]; p++)
-        for (uint32_t i = 0; i < (uint32_t)c->params[TASKS]; i++)
-            left += items[p * TASKS_MAX + i].taken == 0;
+        for (uint32_t i = 0; i < (uint32_t)c->params[TASKS]; i++) left += items[p * TASKS_MAX + i].taken == 0;
     RAD_MODEL_ASSERT(rad__injector_count(&injector) == left);
     RAD_MODEL_ASSERT(rad__injector_is_empty(&injector) == (left == 0));
     while (pop() > 0) {
     }
     for (uint32_t p = 0; p < (uint32_t)c->params[PUSHERS]; p++)
-        for (uint32_t i = 0; i < (uint32_t)c->params[TASKS]; i++)
-            RAD_MODEL_ASSERT(items[p * TASKS_MAX + i].taken == 1);
+        for (uint32_t i = 0; i < (uint32_t)c->params[TASKS]; i++) RAD_MODEL_ASSERT(items[p * TASKS_MAX + i].taken == 1);
     RAD_MODEL_ASSERT(rad__injector_is_empty(&injector) && rad__injector_count(&injector) == 0);
     rad__injector_close(&injector);
 }
@@ -98,8 +96,6 @@ static const rad_param injector_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(injector, .name = "l2-injector",
-          .about = "the executor's shared queue: ring of two and overflow list",
-          .params = injector_params, .covers = "injector inbox", .no_locals = true,
-          .thread_count = injector_threads, .thread_role = injector_role, .setup = injector_setup,
-          .body = injector_body, .check = injector_check);
+RAD_MODEL(injector, .name = "l2-injector", .about = "the executor's shared queue: ring of two and overflow list",
+          .params = injector_params, .covers = "injector inbox", .no_locals = true, .thread_count = injector_threads,
+          .thread_role = injector_role, .setup = injector_setup, .body = injector_body, .check = injector_check);

@@ -115,8 +115,7 @@ static void join_check(const rad_case *c)
 }
 
 static const rad_param join_params[] = {
-    [KIND] = {"kind", 0, 0, KINDS - 1, "joined by threads, by the parent too, or given up at once",
-              true},
+    [KIND] = {"kind", 0, 0, KINDS - 1, "joined by threads, by the parent too, or given up at once", true},
     [JOINERS] = {"joiners", 1, 1, 2, "threads that have the handle", false},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
@@ -124,7 +123,6 @@ static const rad_param join_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(join, .name = "l2-join",
-          .about = "handles of fibers: join, release, use of the slot again", .params = join_params,
-          .covers = "fiber pool life", .thread_count = join_threads, .thread_role = join_role,
+RAD_MODEL(join, .name = "l2-join", .about = "handles of fibers: join, release, use of the slot again",
+          .params = join_params, .covers = "fiber pool life", .thread_count = join_threads, .thread_role = join_role,
           .setup = join_setup, .body = join_body, .check = join_check);

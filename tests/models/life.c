@@ -45,8 +45,7 @@ static bool queue_take(void)
     for (;;) {
         uint32_t one = 1;
         /* Pairs with queue_put. */
-        if (atomic_compare_exchange_strong_explicit(&queued, &one, 0, memory_order_acquire,
-                                                    memory_order_relaxed))
+        if (atomic_compare_exchange_strong_explicit(&queued, &one, 0, memory_order_acquire, memory_order_relaxed))
             return true;
         if (atomic_load_explicit(&over, memory_order_relaxed)) return false;
         rad__os_word_wait(&queued, 0);
@@ -137,7 +136,6 @@ static const rad_param life_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(life, .name = "l2-life",
-          .about = "a fiber's word: park against unpark, no wake lost, none twice",
+RAD_MODEL(life, .name = "l2-life", .about = "a fiber's word: park against unpark, no wake lost, none twice",
           .params = life_params, .covers = "life", .no_locals = true, .thread_count = life_threads,
           .thread_role = life_role, .setup = life_setup, .body = life_body, .check = life_check);

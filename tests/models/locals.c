@@ -23,5 +23,5 @@ static void locals_body(const rad_case *c, uint32_t thread)
     RAD_MODEL_ASSERT(number == 101 + thread && mine == &own);
 }
 
-RAD_MODEL(locals, .name = "l2-locals", .about = "every thread has its own thread-local variables",
-          .threads = 2, .body = locals_body);
+RAD_MODEL(locals, .name = "l2-locals", .about = "every thread has its own thread-local variables", .threads = 2,
+          .body = locals_body);

@@ -21,19 +21,7 @@
 #include "lab/l2/model.h"
 
 enum { HOW };
-enum {
-    STORE,
-    LOAD,
-    WRITER_FENCE,
-    READER_FENCE,
-    SEQUENCE,
-    SWAP,
-    BYTE,
-    AFTERWARDS,
-    MIXED,
-    BETWEEN,
-    RELAYED
-};
+enum { STORE, LOAD, WRITER_FENCE, READER_FENCE, SEQUENCE, SWAP, BYTE, AFTERWARDS, MIXED, BETWEEN, RELAYED };
 
 static _Atomic uint32_t flag;
 static _Atomic uint8_t bytes[2];
@@ -79,11 +67,9 @@ __attribute__((noinline)) static void say(const rad_case *c)
         break;
     case SWAP:
         if (wrong)
-            atomic_compare_exchange_strong_explicit(&flag, &none, 1, memory_order_relaxed,
-                                                    memory_order_relaxed);
+            atomic_compare_exchange_strong_explicit(&flag, &none, 1, memory_order_relaxed, memory_order_relaxed);
         else /* pairs with hear's failing one */
-            atomic_compare_exchange_strong_explicit(&flag, &none, 1, memory_order_release,
-                                                    memory_order_relaxed);
+            atomic_compare_exchange_strong_explicit(&flag, &none, 1, memory_order_release, memory_order_relaxed);
         break;
     case BYTE:
         if (wrong)
@@ -119,8 +105,7 @@ __attribute__((noinline)) static bool hear(const rad_case *c)
     case SEQUENCE: /* pairs with say's store, behind which the third thread wrote */
         return atomic_load_explicit(&flag, memory_order_acquire) == 2;
     case SWAP: /* pairs with say's successful one */
-        atomic_compare_exchange_weak_explicit(&flag, &guess, 0, memory_order_acq_rel,
-                                              memory_order_acquire);
+        atomic_compare_exchange_weak_explicit(&flag, &guess, 0, memory_order_acq_rel, memory_order_acquire);
         return guess == 1;
     case BYTE: /* pairs with say's exchange */
         atomic_store_explicit(&bytes[0], 1, memory_order_relaxed);
@@ -185,8 +170,7 @@ static const rad_param message_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(message, .name = "l2-message",
-          .about = "message passing: plain data behind an atomic flag", .params = message_params,
-          .bug = "one ordering is missing: the flag does not publish the data",
+RAD_MODEL(message, .name = "l2-message", .about = "message passing: plain data behind an atomic flag",
+          .params = message_params, .bug = "one ordering is missing: the flag does not publish the data",
           .bug_at = "hear_by_load", .thread_count = message_threads, .thread_role = message_role,
           .setup = message_setup, .body = message_body);

@@ -107,8 +107,7 @@ static void wakeup_mistake(const rad_case *c, uint32_t thread)
         return;
     }
     /* Pairs with the store above. */
-    while (atomic_load_explicit(&word, memory_order_acquire) == 0)
-        rad__os_word_wait(c->repaired ? &word : &other, 0);
+    while (atomic_load_explicit(&word, memory_order_acquire) == 0) rad__os_word_wait(c->repaired ? &word : &other, 0);
 }
 
 static void spin_mistake(const rad_case *c, uint32_t thread)
@@ -152,8 +151,7 @@ static void span_mistake(const rad_case *c, uint32_t thread)
         return;
     }
     wide seen = atomic_load_explicit(&pair, memory_order_acquire); /* pairs with the store above */
-    if (seen != 0)
-        RAD_MODEL_ASSERT((uint64_t)seen == 1 && (uint64_t)(seen >> 64) == 1 && hidden == 9);
+    if (seen != 0) RAD_MODEL_ASSERT((uint64_t)seen == 1 && (uint64_t)(seen >> 64) == 1 && hidden == 9);
 }
 #endif
 
@@ -189,8 +187,7 @@ static void fresh_mistake(const rad_case *c, uint32_t thread)
             atomic_store_explicit(&shared, p, memory_order_relaxed);
         return;
     }
-    uint32_t *p =
-        atomic_load_explicit(&shared, memory_order_acquire); /* pairs with the store above */
+    uint32_t *p = atomic_load_explicit(&shared, memory_order_acquire); /* pairs with the store above */
     if (p != NULL) RAD_MODEL_ASSERT(p[2] == 0);
 }
 
@@ -278,9 +275,7 @@ static void mistakes_body(const rad_case *c, uint32_t thread)
     case LIVELOCK: spin_mistake(c, thread); break;
     case GIVES_UP: patient(c, thread); break;
     case PARTS_OF_A_WORD: parts_mistake(c, thread); break;
-    case ASSERTION:
-        RAD_ASSERT(c->repaired || atomic_fetch_add_explicit(&word, 1, memory_order_relaxed) == 0);
-        break;
+    case ASSERTION: RAD_ASSERT(c->repaired || atomic_fetch_add_explicit(&word, 1, memory_order_relaxed) == 0); break;
 #ifdef __SIZEOF_INT128__
     case SPAN: span_mistake(c, thread); break;
 #endif
@@ -309,6 +304,5 @@ static const rad_param mistakes_params[] = {
 };
 
 RAD_MODEL(mistakes, .name = "l2-mistakes", .about = "what L2 looks for, one kind of mistake each",
-          .params = mistakes_params, .bug = "what `kind` says: 0 is a use after free",
-          .bug_at = "heap_mistake", .threads = 2, .setup = mistakes_setup, .body = mistakes_body,
-          .check = mistakes_check);
+          .params = mistakes_params, .bug = "what `kind` says: 0 is a use after free", .bug_at = "heap_mistake",
+          .threads = 2, .setup = mistakes_setup, .body = mistakes_body, .check = mistakes_check);

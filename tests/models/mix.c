@@ -31,8 +31,7 @@ static void send_all(uint32_t self)
         uint64_t value = (uint64_t)self << 8 | (uint64_t)i;
         RAD_MODEL_ASSERT(rad_send(chan, &value, RAD_FOREVER) == 0);
     }
-    if (atomic_fetch_sub_explicit(&senders_left, 1, memory_order_relaxed) == 1)
-        rad_chan_close(chan, 1);
+    if (atomic_fetch_sub_explicit(&senders_left, 1, memory_order_relaxed) == 1) rad_chan_close(chan, 1);
 }
 
 static void receive_all(uint32_t self)
@@ -64,13 +63,11 @@ static void mix_setup(const rad_case *c)
     value_count = c->params[VALUES];
     rad__crew_open((uint32_t)c->params[WORKERS], (uint32_t)c->params[FIBERS], 0, c->params[WHOLE]);
     if (c->params[COARSE] && !c->params[WHOLE]) rad__crew_coarse();
-    int code =
-        rad_chan_create(&chan, sizeof(uint64_t), (size_t)c->params[CAPACITY], RAD_CHAN_BLOCKS);
+    int code = rad_chan_create(&chan, sizeof(uint64_t), (size_t)c->params[CAPACITY], RAD_CHAN_BLOCKS);
     RAD_MODEL_ASSERT(code == 0);
     rad__model_name(chan, 1, "channel");
     atomic_init(&senders_left, (uint32_t)c->params[fibers_send ? FIBERS : THREADS]);
-    for (uint32_t i = 0; i < c->params[FIBERS]; i++)
-        rad__crew_spawn(NULL, fiber_main, (void *)&selves[i]);
+    for (uint32_t i = 0; i < c->params[FIBERS]; i++) rad__crew_spawn(NULL, fiber_main, (void *)&selves[i]);
     rad__crew_shut();
 }
 
@@ -111,6 +108,6 @@ static const rad_param mix_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(mix, .name = "l2-mix", .about = "a channel between threads and fibers",
-          .params = mix_params, .covers = "chan wait strand", .thread_count = mix_threads,
-          .thread_role = mix_role, .setup = mix_setup, .body = mix_body, .check = mix_check);
+RAD_MODEL(mix, .name = "l2-mix", .about = "a channel between threads and fibers", .params = mix_params,
+          .covers = "chan wait strand", .thread_count = mix_threads, .thread_role = mix_role, .setup = mix_setup,
+          .body = mix_body, .check = mix_check);

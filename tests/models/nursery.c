@@ -105,10 +105,8 @@ static void with_crowd(rad_fn first, rad_fn second, uint32_t seconds, int answer
     rad_nursery *n = rad__alloc(1, sizeof *n);
     rad_nursery_open(n, RAD_FOREVER);
     RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, first, n) == 0);
-    for (uint32_t i = 0; second && i < seconds; i++)
-        RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
-    atomic_store_explicit(&shown, n,
-                          memory_order_release); /* pairs with the load of the canceller */
+    for (uint32_t i = 0; second && i < seconds; i++) RAD_MODEL_ASSERT(rad_nursery_spawn(n, NULL, second, NULL) == 0);
+    atomic_store_explicit(&shown, n, memory_order_release); /* pairs with the load of the canceller */
     RAD_MODEL_ASSERT(rad_nursery_wait(n) == answer);
     rad__free(n);
 }
@@ -185,9 +183,7 @@ static void nursery_setup(const rad_case *c)
 static void cancel_what_is_shown(void)
 {
     rad_nursery *n;
-    do
-        n = atomic_load_explicit(&shown,
-                                 memory_order_acquire); /* pairs with the store in with_nursery */
+    do n = atomic_load_explicit(&shown, memory_order_acquire); /* pairs with the store in with_nursery */
     while (n == NULL);
     rad_nursery_cancel(n, REASON);
 }
@@ -225,7 +221,6 @@ static const rad_param nursery_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(nursery, .name = "l2-nursery",
-          .about = "nurseries: the last child against its owner, cancel", .params = nursery_params,
-          .covers = "nursery fiber", .thread_count = nursery_threads, .thread_role = nursery_role,
-          .setup = nursery_setup, .body = nursery_body, .check = nursery_check);
+RAD_MODEL(nursery, .name = "l2-nursery", .about = "nurseries: the last child against its owner, cancel",
+          .params = nursery_params, .covers = "nursery fiber", .thread_count = nursery_threads,
+          .thread_role = nursery_role, .setup = nursery_setup, .body = nursery_body, .check = nursery_check);

@@ -113,6 +113,6 @@ static const rad_param once_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(once, .name = "l2-once", .about = "done once: by one at a time, until one succeeds",
-          .params = once_params, .covers = "once wait", .thread_count = once_threads,
-          .thread_role = once_role, .setup = once_setup, .body = once_body, .check = once_check);
+RAD_MODEL(once, .name = "l2-once", .about = "done once: by one at a time, until one succeeds", .params = once_params,
+          .covers = "once wait", .thread_count = once_threads, .thread_role = once_role, .setup = once_setup,
+          .body = once_body, .check = once_check);

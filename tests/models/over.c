@@ -58,6 +58,6 @@ static const rad_param over_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(over, .name = "l2-over", .about = "fibers that go over to each other, and a thief",
-          .params = over_params, .covers = "strand life fiber", .thread_count = over_threads,
-          .thread_role = over_role, .setup = over_setup, .body = over_body, .check = over_check);
+RAD_MODEL(over, .name = "l2-over", .about = "fibers that go over to each other, and a thief", .params = over_params,
+          .covers = "strand life fiber", .thread_count = over_threads, .thread_role = over_role, .setup = over_setup,
+          .body = over_body, .check = over_check);

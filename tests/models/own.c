@@ -34,8 +34,7 @@ static void own_setup(const rad_case *c)
     RAD_MODEL_ASSERT(rad__sched_open(&sched, &config));
     for (uint32_t i = 0; i < 2; i++) RAD_MODEL_ASSERT(rad__worker_open(&workers[i], &sched, i));
     for (int64_t i = 0; i < c->params[TASKS]; i++) {
-        rad_deque *queues[TASKS_MAX] = {&workers[0].later, &workers[0].later, &workers[0].woken,
-                                        &workers[0].local};
+        rad_deque *queues[TASKS_MAX] = {&workers[0].later, &workers[0].later, &workers[0].woken, &workers[0].local};
         if (queues[i] == &workers[0].woken)
             rad__worker_wake(&workers[0], &items[i].task);
         else
@@ -79,7 +78,6 @@ static const rad_param own_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(own, .name = "l2-own", .about = "a worker that takes what is its own leaves nothing",
-          .params = own_params, .covers = "worker deque", .no_locals = true,
-          .thread_count = own_threads, .thread_role = own_role, .setup = own_setup,
-          .body = own_body, .check = own_check);
+RAD_MODEL(own, .name = "l2-own", .about = "a worker that takes what is its own leaves nothing", .params = own_params,
+          .covers = "worker deque", .no_locals = true, .thread_count = own_threads, .thread_role = own_role,
+          .setup = own_setup, .body = own_body, .check = own_check);

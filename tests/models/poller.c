@@ -89,7 +89,6 @@ static const rad_param poller_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(poller, .name = "l2-poller", .about = "fibers wait for files, and a worker polls",
-          .params = poller_params, .covers = "poller ready", .thread_count = poller_threads,
-          .thread_role = poller_role, .setup = poller_setup, .body = poller_body,
-          .check = poller_check);
+RAD_MODEL(poller, .name = "l2-poller", .about = "fibers wait for files, and a worker polls", .params = poller_params,
+          .covers = "poller ready", .thread_count = poller_threads, .thread_role = poller_role, .setup = poller_setup,
+          .body = poller_body, .check = poller_check);

@@ -141,7 +141,6 @@ static const rad_param ready_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(ready, .name = "l2-ready", .about = "threads wait for files: ready, given up, closed",
-          .params = ready_params, .covers = "ready service wait", .thread_count = ready_threads,
-          .thread_role = ready_role, .setup = ready_setup, .body = ready_body,
-          .check = ready_check);
+RAD_MODEL(ready, .name = "l2-ready", .about = "threads wait for files: ready, given up, closed", .params = ready_params,
+          .covers = "ready service wait", .thread_count = ready_threads, .thread_role = ready_role,
+          .setup = ready_setup, .body = ready_body, .check = ready_check);

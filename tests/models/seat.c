@@ -117,6 +117,5 @@ static const rad_param seat_params[] = {
 };
 
 RAD_MODEL(seat, .name = "l2-seat", .about = "a worker sleeps or leaves its seat while work comes",
-          .params = seat_params, .covers = "idle worker thread/task", .no_locals = true,
-          .threads = SEATS, .thread_role = seat_role, .setup = seat_setup, .body = seat_body,
-          .check = seat_check);
+          .params = seat_params, .covers = "idle worker thread/task", .no_locals = true, .threads = SEATS,
+          .thread_role = seat_role, .setup = seat_setup, .body = seat_body, .check = seat_check);

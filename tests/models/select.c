@@ -26,7 +26,7 @@ static const script selects[] = {
     {{"s0|r1 c1 c0", "s1|r0 c0 c1", "c0"}},                   /* two that meet, and close */
     {{"s0|s1", "r1|r0", "s1|s0", "r0|r1"}},                   /* two pairs */
     {{"s0|r1 c0 c1 c2", "s1|r2 c1 c2 c0", "s2|r0 c2 c0 c1"}}, /* a ring: one is left, and closed */
-    {{"s0 s0", "r0 q0"}}, /* who waits is let go as soon as there is room */
+    {{"s0 s0", "r0 q0"}},                                     /* who waits is let go as soon as there is room */
 };
 
 static const script timeouts[] = {
@@ -68,8 +68,7 @@ static uint32_t timeout_threads(const rad_case *c)
 static void select_setup(const rad_case *c)
 {
     for (uint32_t i = 0; i < CHANS; i++) {
-        int code = rad_chan_create(&chans[i], sizeof(uint64_t), (size_t)c->params[CAPACITY],
-                                   RAD_CHAN_BLOCKS);
+        int code = rad_chan_create(&chans[i], sizeof(uint64_t), (size_t)c->params[CAPACITY], RAD_CHAN_BLOCKS);
         RAD_MODEL_ASSERT(code == 0);
         rad__model_name(chans[i], sizeof(rad_chan), "channel");
     }
@@ -81,12 +80,11 @@ static int choose(const rad_case *c, rad_select_case *cases, uint32_t count, rad
 {
     if (c->params[PUBLIC]) return rad_select(cases, count, until);
     rad_clause *clauses = rad__alloc(count, sizeof *clauses);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; i++)
         if (cases[i].kind == RAD_ON_SEND)
             rad__send_clause(&clauses[i], cases[i].on.chan, cases[i].value);
         else
             rad__recv_clause(&clauses[i], cases[i].on.chan, cases[i].value);
-    }
     int done = rad__wait(clauses, count, until);
     if (done >= 0) cases[done].code = clauses[done].code;
     rad__free(clauses);
@@ -106,15 +104,13 @@ static void step(const rad_case *c, const char *text, uint64_t own, event *e)
         return;
     }
     for (;; text += 3, count++) {
-        cases[count] = (rad_select_case){.kind = *text == 's' ? RAD_ON_SEND : RAD_ON_RECV,
-                                         .on.chan = chans[text[1] - '0'],
-                                         .value = &values[count]};
+        cases[count] = (rad_select_case){
+            .kind = *text == 's' ? RAD_ON_SEND : RAD_ON_RECV, .on.chan = chans[text[1] - '0'], .value = &values[count]};
         values[count] = *text == 's' ? own : UNTOUCHED;
         if (text[2] != '|') break;
     }
     int done = choose(c, cases, ++count, until);
-    RAD_MODEL_ASSERT((done >= 0 && done < (int)count) ||
-                     (done == RAD_ETIMEOUT && until != RAD_FOREVER));
+    RAD_MODEL_ASSERT((done >= 0 && done < (int)count) || (done == RAD_ETIMEOUT && until != RAD_FOREVER));
     RAD_MODEL_ASSERT(done >= 0 || rad_now() >= until);
     *e = (event){.code = done, .done = done >= 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -203,12 +199,10 @@ static const rad_param timeout_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(select, .name = "l2-select", .about = "one of several operations, against others",
-          .params = select_params, .covers = "select wait chan lock",
-          .thread_count = select_threads, .setup = select_setup, .body = select_body,
+RAD_MODEL(select, .name = "l2-select", .about = "one of several operations, against others", .params = select_params,
+          .covers = "select wait chan lock", .thread_count = select_threads, .setup = select_setup, .body = select_body,
           .check = select_check);
 
-RAD_MODEL(timeout, .name = "l2-timeout",
-          .about = "operations whose time may be up: done or not at all", .params = timeout_params,
-          .covers = "wait chan lock", .thread_count = timeout_threads, .setup = select_setup,
+RAD_MODEL(timeout, .name = "l2-timeout", .about = "operations whose time may be up: done or not at all",
+          .params = timeout_params, .covers = "wait chan lock", .thread_count = timeout_threads, .setup = select_setup,
           .body = timeout_body, .check = select_check);

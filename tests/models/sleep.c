@@ -99,14 +99,12 @@ static void sleep_check(const rad_case *c)
 }
 
 static const rad_param sleep_params[] = {
-    [KIND] = {"kind", 0, 0, KINDS - 1,
-              "alone, beside another, cancelled, receives until then, a nursery until then", true},
+    [KIND] = {"kind", 0, 0, KINDS - 1, "alone, beside another, cancelled, receives until then, a nursery until then",
+              true},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     {.name = NULL},
 };
 
-RAD_MODEL(sleep, .name = "l2-sleep",
-          .about = "fibers that wait for the clock, and workers that rest", .params = sleep_params,
-          .covers = "sleep timer fiber strand", .thread_count = sleep_threads,
-          .thread_role = sleep_role, .setup = sleep_setup, .body = sleep_body,
-          .check = sleep_check);
+RAD_MODEL(sleep, .name = "l2-sleep", .about = "fibers that wait for the clock, and workers that rest",
+          .params = sleep_params, .covers = "sleep timer fiber strand", .thread_count = sleep_threads,
+          .thread_role = sleep_role, .setup = sleep_setup, .body = sleep_body, .check = sleep_check);

@@ -130,8 +130,7 @@ static void counting(_Atomic uint32_t *count, bool wrong)
 static bool swaps(_Atomic uint32_t *word, uint32_t from, uint32_t to)
 {
     /* Pairs with set, and with itself. */
-    return atomic_compare_exchange_strong_explicit(word, &from, to, memory_order_seq_cst,
-                                                   memory_order_seq_cst);
+    return atomic_compare_exchange_strong_explicit(word, &from, to, memory_order_seq_cst, memory_order_seq_cst);
 }
 
 static void retry(bool wrong)
@@ -260,6 +259,6 @@ static const rad_param spin_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(spin, .name = "l2-spin", .about = "locks that spin", .params = spin_params,
-          .bug = "each has one of its own", .bug_at = "takes", .no_locals = true, .threads = 2,
-          .setup = spin_setup, .body = spin_body, .check = spin_check);
+RAD_MODEL(spin, .name = "l2-spin", .about = "locks that spin", .params = spin_params, .bug = "each has one of its own",
+          .bug_at = "takes", .no_locals = true, .threads = 2, .setup = spin_setup, .body = spin_body,
+          .check = spin_check);

@@ -137,9 +137,8 @@ static void stock_check(const rad_case *c)
         rad_stock_give(stocks[i], item);
         idle++;
     }
-    RAD_MODEL_ASSERT(atomic_load_explicit(&made, memory_order_relaxed) -
-                         atomic_load_explicit(&gone, memory_order_relaxed) ==
-                     idle);
+    RAD_MODEL_ASSERT(
+        atomic_load_explicit(&made, memory_order_relaxed) - atomic_load_explicit(&gone, memory_order_relaxed) == idle);
     for (uint32_t i = 0; i < STOCKS; i++) rad_stock_destroy(stocks[i]);
     RAD_MODEL_ASSERT(atomic_load_explicit(&made, memory_order_relaxed) ==
                      atomic_load_explicit(&gone, memory_order_relaxed));
@@ -152,6 +151,6 @@ static const rad_param stock_params[] = {
     {.name = NULL},
 };
 
-RAD_MODEL(stock, .name = "l2-stock", .about = "owned pools: taking, giving back, select, close",
-          .params = stock_params, .covers = "stock select wait", .thread_count = stock_threads,
-          .setup = stock_setup, .body = stock_body, .check = stock_check);
+RAD_MODEL(stock, .name = "l2-stock", .about = "owned pools: taking, giving back, select, close", .params = stock_params,
+          .covers = "stock select wait", .thread_count = stock_threads, .setup = stock_setup, .body = stock_body,
+          .check = stock_check);

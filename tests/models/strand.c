@@ -110,13 +110,11 @@ static const rad_param strand_params[] = {
     [FIBERS] = {"fibers", 1, 1, FIBERS_MAX, "fibers; each wakes the next", false},
     [YIELDS] = {"yields", 0, 0, 2, "times each fiber lets others run", false},
     [WHOLE] = {"whole", 0, 0, 1, "workers of the executor, which steal and sleep", true},
-    [LOOKERS] = {"lookers", 0, 0, 2, "threads that look at the first one while it is parked",
-                 false},
+    [LOOKERS] = {"lookers", 0, 0, 2, "threads that look at the first one while it is parked", false},
     [COARSE] = {"coarse", 0, 0, 1, "fewer steps", true},
     {.name = NULL},
 };
 
-RAD_MODEL(strand, .name = "l2-strand", .about = "fibers on their stacks: park, unpark, yield",
-          .params = strand_params, .covers = "strand life", .thread_count = strand_threads,
-          .thread_role = strand_role, .setup = strand_setup, .body = strand_body,
-          .check = strand_check);
+RAD_MODEL(strand, .name = "l2-strand", .about = "fibers on their stacks: park, unpark, yield", .params = strand_params,
+          .covers = "strand life", .thread_count = strand_threads, .thread_role = strand_role, .setup = strand_setup,
+          .body = strand_body, .check = strand_check);

@@ -56,15 +56,23 @@ static uint32_t counted(_Atomic uint32_t *of)
     return atomic_load_explicit(of, memory_order_relaxed);
 }
 
-#define SYNC_PARAMS(many, often)                                                                   \
-    {                                                                                              \
-        [THREADS] = {"threads", many, 2, 4, "threads that use it", false},                         \
-        [TURNS] = {"turns", often, 1, 3, "times each of them does", false},                        \
-        [HASTY] = {"hasty", 0, 0, 4, "threads that may give up", false},                           \
-        [WAY] = {"way", 0, 0, 2, "another way to do it: see each", true},                          \
-        {                                                                                          \
-            .name = NULL                                                                           \
-        }                                                                                          \
+#define SYNC_PARAMS(many, often)                                                                                       \
+    {                                                                                                                  \
+        [THREADS] = {"threads", many, 2, 4, "threads that use it", false}, [TURNS] = {"turns",                         \
+                                                                                      often,                           \
+                                                                                      1,                               \
+                                                                                      3,                               \
+                                                                                      "times each of them does",       \
+                                                                                      false},                          \
+        [HASTY] = {"hasty", 0, 0, 4, "threads that may give up", false}, [WAY] = {"way",                               \
+                                                                                  0,                                   \
+                                                                                  0,                                   \
+                                                                                  2,                                   \
+                                                                                  "another way to do it: see each",    \
+                                                                                  true},                               \
+        {                                                                                                              \
+            .name = NULL                                                                                               \
+        }                                                                                                              \
     }
 
 /* ---- Mutex ---------------------------------------------------------------------------------------------- */
@@ -101,23 +109,20 @@ static void mutex_body(const rad_case *c, uint32_t thread)
 
 static void got_all(const rad_case *c)
 {
-    RAD_MODEL_ASSERT(counted(&got) + counted(&gave_up) ==
-                     (uint32_t)(c->params[THREADS] * c->params[TURNS]));
+    RAD_MODEL_ASSERT(counted(&got) + counted(&gave_up) == (uint32_t)(c->params[THREADS] * c->params[TURNS]));
 }
 
 static const rad_param mutex_params[] = SYNC_PARAMS(2, 1);
 
-RAD_MODEL(mutex, .name = "l2-mutex",
-          .about = "a mutex: one at a time, no wake lost, the last one frees",
-          .params = mutex_params, .covers = "mutex wait", .thread_count = threads,
-          .setup = sync_setup, .body = mutex_body, .check = got_all);
+RAD_MODEL(mutex, .name = "l2-mutex", .about = "a mutex: one at a time, no wake lost, the last one frees",
+          .params = mutex_params, .covers = "mutex wait", .thread_count = threads, .setup = sync_setup,
+          .body = mutex_body, .check = got_all);
 
 /* ---- Condition ------------------------------------------------------------------------------------------ */
 
 static void cond_lock(object *o)
 {
-    if (rad__op_mutex_lock_until(&o->mutex, RAD_FOREVER) != 0)
-        RAD_MODEL_ASSERT(!"it waits for ever");
+    if (rad__op_mutex_lock_until(&o->mutex, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
 }
 
 /* Thread 0 waits until all others have said that they are ready: with the mutex, or without (way=1), or to everybody
@@ -153,9 +158,9 @@ static void cond_check(const rad_case *c)
 
 static const rad_param cond_params[] = SYNC_PARAMS(2, 1);
 
-RAD_MODEL(cond, .name = "l2-cond", .about = "a condition and its mutex: no signal is lost",
-          .params = cond_params, .covers = "cond mutex wait", .thread_count = threads,
-          .setup = sync_setup, .body = cond_body, .check = cond_check);
+RAD_MODEL(cond, .name = "l2-cond", .about = "a condition and its mutex: no signal is lost", .params = cond_params,
+          .covers = "cond mutex wait", .thread_count = threads, .setup = sync_setup, .body = cond_body,
+          .check = cond_check);
 
 /* ---- RW lock -------------------------------------------------------------------------------------------- */
 
@@ -166,8 +171,8 @@ static void rwlock_body(const rad_case *c, uint32_t thread)
     bool reads = thread & 1;
     for (int64_t i = 0; i < c->params[TURNS]; i++) {
         rad_time until = patience(c, thread);
-        if ((reads ? rad__op_rwlock_read_until(&o->rwlock, until)
-                   : rad__op_rwlock_write_until(&o->rwlock, until)) != 0) {
+        if ((reads ? rad__op_rwlock_read_until(&o->rwlock, until) : rad__op_rwlock_write_until(&o->rwlock, until)) !=
+            0) {
             count(&gave_up);
             continue;
         }
@@ -178,8 +183,7 @@ static void rwlock_body(const rad_case *c, uint32_t thread)
         count(&got);
         rad__op_rwlock_unlock(&o->rwlock);
     }
-    if (rad__op_rwlock_write_until(&o->rwlock, RAD_FOREVER) != 0)
-        RAD_MODEL_ASSERT(!"it waits for ever");
+    if (rad__op_rwlock_write_until(&o->rwlock, RAD_FOREVER) != 0) RAD_MODEL_ASSERT(!"it waits for ever");
     bool last = --o->users == 0;
     rad__op_rwlock_unlock(&o->rwlock);
     if (last) rad__free(o);
@@ -187,10 +191,9 @@ static void rwlock_body(const rad_case *c, uint32_t thread)
 
 static const rad_param rwlock_params[] = SYNC_PARAMS(2, 1);
 
-RAD_MODEL(rwlock, .name = "l2-rwlock",
-          .about = "readers or one writer, no wake lost, the last one frees",
-          .params = rwlock_params, .covers = "rwlock wait", .thread_count = threads,
-          .setup = sync_setup, .body = rwlock_body, .check = got_all);
+RAD_MODEL(rwlock, .name = "l2-rwlock", .about = "readers or one writer, no wake lost, the last one frees",
+          .params = rwlock_params, .covers = "rwlock wait", .thread_count = threads, .setup = sync_setup,
+          .body = rwlock_body, .check = got_all);
 
 /* ---- Semaphore and wait group: thread 0 waits for the others, and frees ----------------------------------- */
 
@@ -220,16 +223,14 @@ static void semaphore_body(const rad_case *c, uint32_t thread)
 
 static const rad_param semaphore_params[] = SYNC_PARAMS(3, 1);
 
-RAD_MODEL(semaphore, .name = "l2-semaphore",
-          .about = "permits of several for one who then frees the semaphore",
-          .params = semaphore_params, .covers = "semaphore wait", .thread_count = threads,
-          .setup = semaphore_setup, .body = semaphore_body);
+RAD_MODEL(semaphore, .name = "l2-semaphore", .about = "permits of several for one who then frees the semaphore",
+          .params = semaphore_params, .covers = "semaphore wait", .thread_count = threads, .setup = semaphore_setup,
+          .body = semaphore_body);
 
 /* Twice in one select (way=1): who was given one is in the queue once more, and must not get the next. */
 static int permit_acquire(const rad_case *c, rad_time until)
 {
-    rad_select_case one = {.kind = RAD_ON_ACQUIRE, .on.semaphore = &it->semaphore},
-                    two[] = {one, one};
+    rad_select_case one = {.kind = RAD_ON_ACQUIRE, .on.semaphore = &it->semaphore}, two[] = {one, one};
     if (!c->params[WAY]) return rad__op_semaphore_acquire(&it->semaphore, 1, until);
     int done = rad__op_select(two, 2, until);
     return done < 0 ? done : 0;
@@ -266,8 +267,8 @@ static void permit_check(const rad_case *c)
 static const rad_param permit_params[] = SYNC_PARAMS(2, 1);
 
 RAD_MODEL(permit, .name = "l2-permit", .about = "a semaphore with one permit: a lock; none is lost",
-          .params = permit_params, .covers = "semaphore wait", .thread_count = threads,
-          .setup = permit_setup, .body = permit_body, .check = permit_check);
+          .params = permit_params, .covers = "semaphore wait", .thread_count = threads, .setup = permit_setup,
+          .body = permit_body, .check = permit_check);
 
 static void group_setup(const rad_case *c)
 {
@@ -292,8 +293,8 @@ static void group_body(const rad_case *c, uint32_t thread)
 static const rad_param group_params[] = SYNC_PARAMS(3, 1);
 
 RAD_MODEL(group, .name = "l2-waitgroup", .about = "a wait group that is freed by who waits for it",
-          .params = group_params, .covers = "waitgroup wait", .thread_count = threads,
-          .setup = group_setup, .body = group_body);
+          .params = group_params, .covers = "waitgroup wait", .thread_count = threads, .setup = group_setup,
+          .body = group_body);
 
 /* ---- Barrier -------------------------------------------------------------------------------------------- */
 
@@ -324,7 +325,6 @@ static void barrier_check(const rad_case *c)
 
 static const rad_param barrier_params[] = SYNC_PARAMS(2, 1);
 
-RAD_MODEL(barrier, .name = "l2-barrier",
-          .about = "a barrier: all meet, or nobody does, and one is told", .params = barrier_params,
-          .covers = "barrier wait", .thread_count = threads, .setup = barrier_setup,
+RAD_MODEL(barrier, .name = "l2-barrier", .about = "a barrier: all meet, or nobody does, and one is told",
+          .params = barrier_params, .covers = "barrier wait", .thread_count = threads, .setup = barrier_setup,
           .body = barrier_body, .check = barrier_check);

@@ -49,8 +49,8 @@ void rad__system_shut(void)
     for (; next < spare_count; next++) spare_set(&spares[next], NEVER);
 }
 
-int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context,
-                          size_t stack_size, uint32_t cpu, rad_error *error)
+int rad__os_thread_create(rad_os_thread *t, void (*body)(void *context), void *context, size_t stack_size, uint32_t cpu,
+                          rad_error *error)
 {
     (void)stack_size, (void)cpu, (void)error;
     uint32_t n = atomic_fetch_add_explicit(&started, 1, memory_order_relaxed);
@@ -72,8 +72,7 @@ void rad__os_thread_join(rad_os_thread *t)
 {
     struct spare *s = t->context;
     /* Pairs with spare_set. */
-    while (atomic_load_explicit(&s->state, memory_order_acquire) != ENDED)
-        rad__os_word_wait(&s->state, STARTED);
+    while (atomic_load_explicit(&s->state, memory_order_acquire) != ENDED) rad__os_word_wait(&s->state, STARTED);
 }
 
 /* ---- Descriptors: the system's own, so nobody looks at how it does it -------------------------------------- */
@@ -255,8 +254,7 @@ void rad__os_poll_forget(rad_os_poll *p, int fd)
     set_forgotten(file_of(fd));
 }
 
-int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64_t ns,
-                      rad_error *error)
+int rad__os_poll_wait(rad_os_poll *p, rad_os_event *events, uint32_t max, uint64_t ns, rad_error *error)
 {
     (void)p, (void)max, (void)error;
     for (;;) {

@@ -15,9 +15,8 @@ enum { SLEEPERS_MAX = 3, FIRST_DEADLINE = 100 };
 
 typedef struct sleeper {
     uint64_t deadline;
-    _Atomic uint32_t woken; /* the ticket of the timer that expired last */
-    uint32_t disarmed,
-        expired; /* plain: the first of the sleeper, the second of the expirers, in turn */
+    _Atomic uint32_t woken;     /* the ticket of the timer that expired last */
+    uint32_t disarmed, expired; /* plain: the first of the sleeper, the second of the expirers, in turn */
 } sleeper;
 
 static rad_wheel wheel;
@@ -45,8 +44,7 @@ static void timer_setup(const rad_case *c)
     rad__model_name(&bell, sizeof bell, "bell");
     rad__wheel_open(&wheel, 0);
     atomic_init(&awake, (uint32_t)c->params[SLEEPERS]);
-    for (uint32_t i = 0; i < SLEEPERS_MAX; i++)
-        sleepers[i].deadline = FIRST_DEADLINE + i * (uint64_t)c->params[APART];
+    for (uint32_t i = 0; i < SLEEPERS_MAX; i++) sleepers[i].deadline = FIRST_DEADLINE + i * (uint64_t)c->params[APART];
 }
 
 static void ring(void)
@@ -65,8 +63,7 @@ static void nap(sleeper *s, uint32_t ticket)
     if (rad__wheel_arm(&wheel, t, s->deadline, s, ticket)) ring();
     uint64_t next = rad__wheel_next(&wheel);
     /* W3, unless it has expired; acquire pairs with the store in expire(). */
-    RAD_MODEL_ASSERT(next <= s->deadline ||
-                     next <= atomic_load_explicit(&clock_ns, memory_order_relaxed) ||
+    RAD_MODEL_ASSERT(next <= s->deadline || next <= atomic_load_explicit(&clock_ns, memory_order_relaxed) ||
                      atomic_load_explicit(&t->armed, memory_order_acquire) == 0);
     uint32_t woken;
     /* Pairs with the store in expirer_body. */
@@ -90,8 +87,8 @@ static void sleeper_body(const rad_case *c, sleeper *s)
 static void let_time_pass(uint64_t until)
 {
     uint64_t now = atomic_load_explicit(&clock_ns, memory_order_relaxed);
-    while (now < until && !atomic_compare_exchange_weak_explicit(
-                              &clock_ns, &now, until, memory_order_relaxed, memory_order_relaxed)) {
+    while (now < until &&
+           !atomic_compare_exchange_weak_explicit(&clock_ns, &now, until, memory_order_relaxed, memory_order_relaxed)) {
     }
 }
 
@@ -158,6 +155,5 @@ static const rad_param timer_params[] = {
 
 RAD_MODEL(timer, .name = "l2-timer",
           .about = "a wheel of timers: disarm against expire, no timer lost, none touched after",
-          .params = timer_params, .covers = "timer lock", .no_locals = true,
-          .thread_count = timer_threads, .thread_role = timer_role, .setup = timer_setup,
-          .body = timer_body, .check = timer_check);
+          .params = timer_params, .covers = "timer lock", .no_locals = true, .thread_count = timer_threads,
+          .thread_role = timer_role, .setup = timer_setup, .body = timer_body, .check = timer_check);

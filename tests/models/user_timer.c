@@ -62,8 +62,7 @@ static int owner_main(void *arg)
 static void timer_setup(const rad_case *c)
 {
     rad__crew_open((uint32_t)c->params[WORKERS], 1, 2, true);
-    RAD_MODEL_ASSERT(
-        rad_timer_create(&timer, c->params[KIND] == RECEIVED ? NULL : fire, (void *)c) == 0);
+    RAD_MODEL_ASSERT(rad_timer_create(&timer, c->params[KIND] == RECEIVED ? NULL : fire, (void *)c) == 0);
     rad__model_name(timer, 64, "timer");
     rad__crew_spawn(NULL, owner_main, (void *)c);
     rad__crew_shut();
@@ -93,13 +92,12 @@ static void timer_check(const rad_case *c)
 }
 
 static const rad_param timer_params[] = {
-    [KIND] = {"kind", 0, 0, KINDS - 1,
-              "stopped, started for later, for earlier, received, destroyed by its function", true},
+    [KIND] = {"kind", 0, 0, KINDS - 1, "stopped, started for later, for earlier, received, destroyed by its function",
+              true},
     [WORKERS] = {"workers", 1, 1, RAD_CREW_WORKERS, "workers", false},
     {.name = NULL},
 };
 
-RAD_MODEL(user_timer, .name = "l2-user-timer",
-          .about = "timers of programs: start, stop, fire, receive", .params = timer_params,
-          .covers = "user_timer wait", .thread_count = timer_threads, .thread_role = timer_role,
+RAD_MODEL(user_timer, .name = "l2-user-timer", .about = "timers of programs: start, stop, fire, receive",
+          .params = timer_params, .covers = "user_timer wait", .thread_count = timer_threads, .thread_role = timer_role,
           .setup = timer_setup, .body = timer_body, .check = timer_check);

@@ -26,9 +26,9 @@ static int tell(const rad_target *t, const char *name, const char *policy_name, 
         rad__estimates_fold(&known, &learned);
         rad__estimates_free(&learned);
         rad__digest_text(rig.kernel->trace.digest, digest);
-        printf("%s%s %s %llu/%llu: %s %llu %016llx\n", name, t->c.repaired ? " repaired" : "",
-               policy_name, (unsigned long long)seed, (unsigned long long)run, digest,
-               (unsigned long long)rig.kernel->step, (unsigned long long)rig.kernel->set_roll);
+        printf("%s%s %s %llu/%llu: %s %llu %016llx\n", name, t->c.repaired ? " repaired" : "", policy_name,
+               (unsigned long long)seed, (unsigned long long)run, digest, (unsigned long long)rig.kernel->step,
+               (unsigned long long)rig.kernel->set_roll);
     }
     rad__estimates_free(&known);
     rad__policy_destroy(policy);

@@ -39,9 +39,7 @@ static bool try_machine(const rad_machine *m, bool repaired)
         printf("refused: %s\n", error.text);
         return !rad__thread_pointer_works() && error.code == RAD_ELIMIT;
     }
-    if (rad__kernel_open(&k, buffer, &error) != 0 ||
-        rad__policy_create(&policy, "random", &error) != 0)
-        return false;
+    if (rad__kernel_open(&k, buffer, &error) != 0 || rad__policy_create(&policy, "random", &error) != 0) return false;
     rad__kernel_use(k, m, self);
     rad_run_options o = {.policy = policy, .info = {.estimates = &blank}};
     for (uint64_t i = 0; i < RUNS; i++) {
@@ -55,8 +53,8 @@ static bool try_machine(const rad_machine *m, bool repaired)
         steps += k->step;
     }
     printf("%s%s: %llu of %d runs failed%s%s, %llu steps\n", m->name, repaired ? " (repaired)" : "",
-           (unsigned long long)failures, RUNS, failures ? ", " : "",
-           failures ? k->failure.identity : "", (unsigned long long)steps);
+           (unsigned long long)failures, RUNS, failures ? ", " : "", failures ? k->failure.identity : "",
+           (unsigned long long)steps);
     rad__policy_destroy(policy);
     rad__kernel_close(k);
     m->destroy(self);

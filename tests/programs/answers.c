@@ -599,8 +599,7 @@ static void aborts(void)
 
 static uint32_t words[2];
 
-static long futex(uint32_t *word, int what, uint32_t value, const void *at, uint32_t *other,
-                  uint32_t how)
+static long futex(uint32_t *word, int what, uint32_t value, const void *at, uint32_t *other, uint32_t how)
 {
     return syscall(SYS_futex, word, what, value, at, other, how);
 }
@@ -615,8 +614,8 @@ static void *waits_for_word(void *arg)
 static bool compares(uint32_t value, int how, int with)
 {
     words[1] = value;
-    return futex(&words[0], FUTEX_WAKE_OP, 9, (void *)9L, &words[1],
-                 (uint32_t)FUTEX_OP(FUTEX_OP_ADD, 0, how, with)) > 0;
+    return futex(&words[0], FUTEX_WAKE_OP, 9, (void *)9L, &words[1], (uint32_t)FUTEX_OP(FUTEX_OP_ADD, 0, how, with)) >
+           0;
 }
 
 static void *waits_for_other(void *arg)
@@ -660,12 +659,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"mutexes", mutexes},       {"c11", c11},
-               {"robust", robust},         {"conditions", conditions},
-               {"rwlocks", rwlocks},       {"meetings", meetings},
-               {"semaphores", semaphores}, {"threads", threads},
-               {"cancelled", cancelled},   {"signals", signals},
-               {"real_time", real_time},   {"futexes", futexes},
+    } all[] = {{"mutexes", mutexes},     {"c11", c11},           {"robust", robust},         {"conditions", conditions},
+               {"rwlocks", rwlocks},     {"meetings", meetings}, {"semaphores", semaphores}, {"threads", threads},
+               {"cancelled", cancelled}, {"signals", signals},   {"real_time", real_time},   {"futexes", futexes},
                {"aborts", aborts}};
     sem_init(&begun, 0, 0);
     sem_init(&go, 0, 0);

@@ -12,8 +12,7 @@ static int client(void *arg)
         code = rad_send(requests, &message, RAD_FOREVER);
         if (code == 0 && fixed) code = rad_recv(replies, &message, RAD_FOREVER);
     }
-    for (int i = 0; code == 0 && !fixed && i < 3; i++)
-        code = rad_recv(replies, &message, RAD_FOREVER);
+    for (int i = 0; code == 0 && !fixed && i < 3; i++) code = rad_recv(replies, &message, RAD_FOREVER);
     return code;
 }
 

@@ -38,8 +38,7 @@ static int end(void)
     if (strcmp(how, "execvp") == 0) return execvp("true", (char *[]){"true", NULL});
     if (strcmp(how, "system") == 0) return system("touch it_ran");
     if (strcmp(how, "popen") == 0) return popen("touch it_ran", "r") == NULL;
-    if (strcmp(how, "pthread_create") == 0)
-        return pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL);
+    if (strcmp(how, "pthread_create") == 0) return pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL);
     return 0;
 }
 

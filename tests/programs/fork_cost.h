@@ -36,8 +36,7 @@ static double cpu_seconds(int who)
 {
     struct rusage u;
     asks(SYS_getrusage, who, (long)&u, 0, 0);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
 }
 
 /* So often; the cost of one is appended to the file, in ns of CPU time of both processes. */

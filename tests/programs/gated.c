@@ -26,10 +26,7 @@ static long bare(long number, long a, long b, long c, long d)
 {
     register long r10 __asm__("r10") = d;
     long answer;
-    __asm__ volatile("syscall"
-                     : "=a"(answer)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
-                     : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(answer) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10) : "rcx", "r11", "memory");
     return answer;
 }
 
@@ -39,8 +36,7 @@ static volatile uint32_t word;
 
 static void take(void)
 {
-    while (__atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE))
-        bare(SYS_futex, (long)&word, FUTEX_WAIT, 1, 0);
+    while (__atomic_exchange_n(&word, 1, __ATOMIC_ACQUIRE)) bare(SYS_futex, (long)&word, FUTEX_WAIT, 1, 0);
 }
 
 static void give(void)
@@ -297,8 +293,7 @@ static void *own_register(void *arg)
 static void registers(void)
 {
     pthread_t t[2];
-    for (uintptr_t i = 0; i < 2; i++)
-        pthread_create(&t[i], NULL, own_register, (char *)NULL + 4096 * (i + 1));
+    for (uintptr_t i = 0; i < 2; i++) pthread_create(&t[i], NULL, own_register, (char *)NULL + 4096 * (i + 1));
     for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
 }
 
@@ -313,18 +308,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"unwoken", unwoken},
-               {"inner", inner},
-               {"flows", flows},
-               {"forks", forks},
-               {"runs", runs},
-               {"becomes", becomes},
-               {"exits", exits},
-               {"marks", marks},
-               {"answers", answers},
-               {"waits", waits},
-               {"processors", processors},
-               {"setresuid", named_setuid},
+    } all[] = {{"unwoken", unwoken},    {"inner", inner},     {"flows", flows},           {"forks", forks},
+               {"runs", runs},          {"becomes", becomes}, {"exits", exits},           {"marks", marks},
+               {"answers", answers},    {"waits", waits},     {"processors", processors}, {"setresuid", named_setuid},
                {"registers", registers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;

@@ -76,9 +76,8 @@ static void draws(void)
     uint32_t drawn[6] = {0};
     FILE *file = fopen("/dev/urandom", "r");
     int fd = open("/dev/random", O_RDONLY);
-    bool good = getrandom(&drawn[0], 4, 0) == 4 && getentropy(&drawn[1], 4) == 0 &&
-                fread(&drawn[2], 4, 1, file) == 1 && read(fd, &drawn[3], 4) == 4 &&
-                syscall(SYS_getrandom, &drawn[4], 4, 0) == 4;
+    bool good = getrandom(&drawn[0], 4, 0) == 4 && getentropy(&drawn[1], 4) == 0 && fread(&drawn[2], 4, 1, file) == 1 &&
+                read(fd, &drawn[3], 4) == 4 && syscall(SYS_getrandom, &drawn[4], 4, 0) == 4;
     assert(good && drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[2] != drawn[3]);
     drawn[5] = (uint32_t)getpid();
     fclose(file);

@@ -318,8 +318,8 @@ static void requeued(void)
     code = syscall(SYS_futex, &words[0], FUTEX_REQUEUE, 0, 2L, &words[1], 0);
     assert(code == 0 || code == 2);
     words[0] = 1;
-    code = syscall(SYS_futex, &words[0], FUTEX_WAKE_OP, 9, 9L, &words[1],
-                   FUTEX_OP(FUTEX_OP_ADD, 5, FUTEX_OP_CMP_EQ, 0));
+    code =
+        syscall(SYS_futex, &words[0], FUTEX_WAKE_OP, 9, 9L, &words[1], FUTEX_OP(FUTEX_OP_ADD, 5, FUTEX_OP_CMP_EQ, 0));
     assert(code == 3 && words[1] == 5);
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
 }
@@ -363,14 +363,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"held", held},
-               {"halves", halves},
-               {"robust", robust},
-               {"orphan", orphan},
-               {"at_once", at_once},
-               {"inherits", inherits},
-               {"main_leaves", main_leaves},
-               {"answers", answers}};
+    } all[] = {{"held", held},       {"halves", halves},     {"robust", robust},           {"orphan", orphan},
+               {"at_once", at_once}, {"inherits", inherits}, {"main_leaves", main_leaves}, {"answers", answers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&begun, 0, 0);

@@ -26,14 +26,12 @@ static void used(sem_t *s)
 #define USES(variable)  used(&variable##_used)
 #define BEGIN(variable) sem_init(&variable##_used, 0, NEVER_EMPTY)
 
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, l = PTHREAD_MUTEX_INITIALIZER,
-                       k = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER, l = PTHREAD_MUTEX_INITIALIZER, k = PTHREAD_MUTEX_INITIALIZER;
 
 static void run(int count, void *(*const fns[])(void *), int kinds)
 {
     pthread_t t[THREADS_MAX];
-    for (int i = 0; i < count; i++)
-        pthread_create(&t[i], NULL, fns[i < kinds ? i : kinds - 1], (void *)(intptr_t)i);
+    for (int i = 0; i < count; i++) pthread_create(&t[i], NULL, fns[i < kinds ? i : kinds - 1], (void *)(intptr_t)i);
     for (int i = 0; i < count; i++) pthread_join(t[i], NULL);
 }
 

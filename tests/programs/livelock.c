@@ -106,8 +106,7 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
     ordered = strcmp(how, "fixed") == 0;
-    if (argc > 1 && !ordered && strncmp(how, "spin", 4) != 0)
-        return rad_main(NULL, start_slow, argv[1], NULL);
+    if (argc > 1 && !ordered && strncmp(how, "spin", 4) != 0) return rad_main(NULL, start_slow, argv[1], NULL);
     sets = strcmp(how, "spin_fixed") == 0;
     return rad_main(NULL, start, strncmp(how, "spin", 4) == 0 ? argv[1] : NULL, NULL);
 }

@@ -38,16 +38,16 @@ static void both(body *one, body *other)
     pthread_join(b, NULL);
 }
 
-#define THREAD(name)                                                                               \
-    __attribute__((noinline)) static void *name(void *unused)                                      \
-    {                                                                                              \
-        name##_does();                                                                             \
-        return unused;                                                                             \
+#define THREAD(name)                                                                                                   \
+    __attribute__((noinline)) static void *name(void *unused)                                                          \
+    {                                                                                                                  \
+        name##_does();                                                                                                 \
+        return unused;                                                                                                 \
     }
 
-#define DOES(name)                                                                                 \
-    static inline __attribute__((always_inline)) void name##_does(void);                           \
-    THREAD(name)                                                                                   \
+#define DOES(name)                                                                                                     \
+    static inline __attribute__((always_inline)) void name##_does(void);                                               \
+    THREAD(name)                                                                                                       \
     static inline __attribute__((always_inline)) void name##_does(void)
 
 /* ---- Nearly ordered: two threads each ----------------------------------------------------------------------- */
@@ -460,8 +460,7 @@ static void *looks(void *unused)
 static void *exchanges(void *unused)
 {
     int expected = 0;
-    if (!atomic_compare_exchange_strong_explicit(&flag, &expected, 0, memory_order_acq_rel,
-                                                 memory_order_acquire))
+    if (!atomic_compare_exchange_strong_explicit(&flag, &expected, 0, memory_order_acq_rel, memory_order_acquire))
         passed++;
     return unused;
 }
@@ -550,11 +549,9 @@ static void values(void)
     pthread_join(start(none), NULL);
     __atomic_store_n(&place, large, __ATOMIC_SEQ_CST);
     assert(__atomic_load_n(&place, __ATOMIC_SEQ_CST) == large);
-    assert(!__atomic_compare_exchange_n(&place, &expected, 9, false, __ATOMIC_SEQ_CST,
-                                        __ATOMIC_SEQ_CST));
+    assert(!__atomic_compare_exchange_n(&place, &expected, 9, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     assert(expected == large);
-    assert(__atomic_compare_exchange_n(&place, &expected, 9, false, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_SEQ_CST));
+    assert(__atomic_compare_exchange_n(&place, &expected, 9, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
     assert(__atomic_fetch_nand(&place, 1, __ATOMIC_SEQ_CST) == 9 && place == ~(word)1);
     assert(__atomic_exchange_n(&place, 6, __ATOMIC_SEQ_CST) == ~(word)1);
     assert(__atomic_fetch_add(&place, large, __ATOMIC_SEQ_CST) == 6 && place == large + 6);

@@ -33,8 +33,7 @@ static int order(const void *a, const void *b)
     return *(const char *)a - *(const char *)b;
 }
 
-__attribute__((format(printf, 3, 4))) static void prints(char *to, bool bounded, const char *format,
-                                                         ...)
+__attribute__((format(printf, 3, 4))) static void prints(char *to, bool bounded, const char *format, ...)
 {
     va_list more;
     va_start(more, format);
@@ -53,61 +52,55 @@ static void fills(void)
 
 /* In parentheses: the functions themselves, which this is about. Each has a name and what it does with the strings `in`
  * of seven characters and `out`; R: reads `in`, W: writes `out`. */
-#define CALLS(CALL)                                                                                \
-    CALL(memcpy, RW, memcpy(p->out, p->in, eight))                                                 \
-    CALL(memmove, RW, memmove(p->out, p->in, eight))                                               \
-    CALL(mempcpy, RW, mempcpy(p->out, p->in, eight))                                               \
-    CALL(memset, W, memset(p->out, 'm', eight))                                                    \
-    CALL(explicit_bzero, W, explicit_bzero(p->out, eight))                                         \
-    CALL(bzero, W, bzero(p->out, eight))                                                           \
-    CALL(memcmp, R, if (memcmp(p->in, "zzzzzzz", eight) == 1000) abort())                          \
-    CALL(bcmp, R, if (bcmp(p->in, "zzzzzzz", eight) == 1000) abort())                              \
-    CALL(memchr, R, if (memchr(p->in, 0, ROOM) == NULL) abort())                                   \
-    CALL(strlen, R, if (strlen(p->in) != SIZE - 1) abort())                                        \
-    CALL(strnlen, R, if (strnlen(p->in, ROOM) != SIZE - 1) abort())                                \
-    CALL(strchr, R, if (strchr(p->in, 'Z') != NULL) abort())                                       \
-    CALL(strrchr, R, if (strrchr(p->in, 'Z') != NULL) abort())                                     \
-    CALL(strcmp, R, if (strcmp(p->in, "5555555") != 0) abort())                                    \
-    CALL(strncmp, R, if (strncmp(p->in, "5555555x", ROOM) >= 0) abort())                           \
-    CALL(strcpy, RW, (strcpy)(p->out, p->in))                                                      \
-    CALL(stpcpy, RW, stpcpy(p->out, p->in))                                                        \
-    CALL(strncpy, RW, strncpy(p->out, p->in, eight))                                               \
-    CALL(strcat, RW, p->out[0] = 0; (strcat)(p->out, p->in))                                       \
-    CALL(strncat, RW, p->out[0] = 0; strncat(p->out, p->in, ROOM / 2))                             \
-    CALL(strdup, R, keeps = strdup(p->in))                                                         \
-    CALL(strndup, R, keeps = strndup(p->in, ROOM / 2))                                             \
-    CALL(vsnprintf, W, prints(p->out, true, "%d", 1234567))                                        \
-    CALL(vsprintf, W, prints(p->out, false, "%d", 1234567))                                        \
-    CALL(snprintf, W, snprintf(p->out, ROOM, "%d", 1234567))                                       \
-    CALL(sprintf, W, (sprintf)(p->out, "%d", 1234567))                                             \
-    CALL(fread, W, rewind(file); if (fread(p->out, 1, eight, file) != eight) abort())              \
-    CALL(fwrite, R, rewind(file); if (fwrite(p->in, eight, 1, file) != 1) abort())                 \
-    CALL(fgets, W, rewind(file); if (fgets(p->out, SIZE, file) == NULL) abort())                   \
-    CALL(fputs, R, rewind(file); fputs(p->in, file))                                               \
-    CALL(puts, R, puts(p->in))                                                                     \
-    CALL(qsort, W, qsort(p->out, eight, 1, order))                                                 \
-    CALL(pread, W, if (pread(fd, p->out, eight, 0) != SIZE) abort())                               \
-    CALL(pwrite, R, if (pwrite(fd, p->in, eight, 0) != SIZE) abort())                              \
-    CALL(read, W, fills(); if (read(sockets[0], p->out, ROOM) != SIZE) abort())                    \
-    CALL(readv, W, fills(); struct iovec v = {p->out, ROOM};                                       \
-         if (readv(sockets[0], &v, 1) != SIZE) abort())                                            \
-    CALL(recv, W, fills(); if (recv(sockets[0], p->out, ROOM, 0) != SIZE) abort())                 \
-    CALL(recvfrom, W, fills();                                                                     \
-         if (recvfrom(sockets[0], p->out, ROOM, 0, NULL, NULL) != SIZE) abort())                   \
-    CALL(recvmsg, W, fills(); struct iovec v = {p->out, ROOM};                                     \
-         struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};                                       \
-         if (recvmsg(sockets[0], &m, 0) != SIZE) abort())                                          \
-    CALL(write, R, if (write(sockets[0], p->in, eight) != SIZE) abort())                           \
-    CALL(writev, R, struct iovec v = {p->in, eight};                                               \
-         if (writev(sockets[0], &v, 1) != SIZE) abort())                                           \
-    CALL(send, R, if (send(sockets[0], p->in, eight, 0) != SIZE) abort())                          \
-    CALL(sendto, R, if (sendto(sockets[0], p->in, eight, 0, NULL, 0) != SIZE) abort())             \
-    CALL(sendmsg, R, struct iovec v = {p->in, eight};                                              \
-         struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};                                       \
-         if (sendmsg(sockets[0], &m, 0) != SIZE) abort())                                          \
-    CALL(eventfd_read, W,                                                                          \
-         if (eventfd_write(event, 1) != 0 ||                                                       \
-             eventfd_read(event, (eventfd_t *)(void *)p->out) != 0) abort())
+#define CALLS(CALL)                                                                                                    \
+    CALL(memcpy, RW, memcpy(p->out, p->in, eight))                                                                     \
+    CALL(memmove, RW, memmove(p->out, p->in, eight))                                                                   \
+    CALL(mempcpy, RW, mempcpy(p->out, p->in, eight))                                                                   \
+    CALL(memset, W, memset(p->out, 'm', eight))                                                                        \
+    CALL(explicit_bzero, W, explicit_bzero(p->out, eight))                                                             \
+    CALL(bzero, W, bzero(p->out, eight))                                                                               \
+    CALL(memcmp, R, if (memcmp(p->in, "zzzzzzz", eight) == 1000) abort())                                              \
+    CALL(bcmp, R, if (bcmp(p->in, "zzzzzzz", eight) == 1000) abort())                                                  \
+    CALL(memchr, R, if (memchr(p->in, 0, ROOM) == NULL) abort())                                                       \
+    CALL(strlen, R, if (strlen(p->in) != SIZE - 1) abort())                                                            \
+    CALL(strnlen, R, if (strnlen(p->in, ROOM) != SIZE - 1) abort())                                                    \
+    CALL(strchr, R, if (strchr(p->in, 'Z') != NULL) abort())                                                           \
+    CALL(strrchr, R, if (strrchr(p->in, 'Z') != NULL) abort())                                                         \
+    CALL(strcmp, R, if (strcmp(p->in, "5555555") != 0) abort())                                                        \
+    CALL(strncmp, R, if (strncmp(p->in, "5555555x", ROOM) >= 0) abort())                                               \
+    CALL(strcpy, RW, (strcpy)(p->out, p->in))                                                                          \
+    CALL(stpcpy, RW, stpcpy(p->out, p->in))                                                                            \
+    CALL(strncpy, RW, strncpy(p->out, p->in, eight))                                                                   \
+    CALL(strcat, RW, p->out[0] = 0; (strcat)(p->out, p->in))                                                           \
+    CALL(strncat, RW, p->out[0] = 0; strncat(p->out, p->in, ROOM / 2))                                                 \
+    CALL(strdup, R, keeps = strdup(p->in))                                                                             \
+    CALL(strndup, R, keeps = strndup(p->in, ROOM / 2))                                                                 \
+    CALL(vsnprintf, W, prints(p->out, true, "%d", 1234567))                                                            \
+    CALL(vsprintf, W, prints(p->out, false, "%d", 1234567))                                                            \
+    CALL(snprintf, W, snprintf(p->out, ROOM, "%d", 1234567))                                                           \
+    CALL(sprintf, W, (sprintf)(p->out, "%d", 1234567))                                                                 \
+    CALL(fread, W, rewind(file); if (fread(p->out, 1, eight, file) != eight) abort())                                  \
+    CALL(fwrite, R, rewind(file); if (fwrite(p->in, eight, 1, file) != 1) abort())                                     \
+    CALL(fgets, W, rewind(file); if (fgets(p->out, SIZE, file) == NULL) abort())                                       \
+    CALL(fputs, R, rewind(file); fputs(p->in, file))                                                                   \
+    CALL(puts, R, puts(p->in))                                                                                         \
+    CALL(qsort, W, qsort(p->out, eight, 1, order))                                                                     \
+    CALL(pread, W, if (pread(fd, p->out, eight, 0) != SIZE) abort())                                                   \
+    CALL(pwrite, R, if (pwrite(fd, p->in, eight, 0) != SIZE) abort())                                                  \
+    CALL(read, W, fills(); if (read(sockets[0], p->out, ROOM) != SIZE) abort())                                        \
+    CALL(readv, W, fills(); struct iovec v = {p->out, ROOM}; if (readv(sockets[0], &v, 1) != SIZE) abort())            \
+    CALL(recv, W, fills(); if (recv(sockets[0], p->out, ROOM, 0) != SIZE) abort())                                     \
+    CALL(recvfrom, W, fills(); if (recvfrom(sockets[0], p->out, ROOM, 0, NULL, NULL) != SIZE) abort())                 \
+    CALL(recvmsg, W, fills(); struct iovec v = {p->out, ROOM}; struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};     \
+         if (recvmsg(sockets[0], &m, 0) != SIZE) abort())                                                              \
+    CALL(write, R, if (write(sockets[0], p->in, eight) != SIZE) abort())                                               \
+    CALL(writev, R, struct iovec v = {p->in, eight}; if (writev(sockets[0], &v, 1) != SIZE) abort())                   \
+    CALL(send, R, if (send(sockets[0], p->in, eight, 0) != SIZE) abort())                                              \
+    CALL(sendto, R, if (sendto(sockets[0], p->in, eight, 0, NULL, 0) != SIZE) abort())                                 \
+    CALL(sendmsg, R, struct iovec v = {p->in, eight}; struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};              \
+         if (sendmsg(sockets[0], &m, 0) != SIZE) abort())                                                              \
+    CALL(eventfd_read, W,                                                                                              \
+         if (eventfd_write(event, 1) != 0 || eventfd_read(event, (eventfd_t *)(void *)p->out) != 0) abort())
 
 enum { R = 1, W = 2, RW = R | W };
 
@@ -117,10 +110,10 @@ enum { CALLS(NUMBER) COUNT };
 
 static place places[COUNT];
 
-#define DEFINE(name, uses, ...)                                                                    \
-    __attribute__((noinline)) static void call_##name(place *p)                                    \
-    {                                                                                              \
-        __VA_ARGS__;                                                                               \
+#define DEFINE(name, uses, ...)                                                                                        \
+    __attribute__((noinline)) static void call_##name(place *p)                                                        \
+    {                                                                                                                  \
+        __VA_ARGS__;                                                                                                   \
     }
 CALLS(DEFINE)
 

@@ -119,11 +119,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void *(*run)(void *);
-    } all[] = {{"maps", maps},
-               {"remaps", remaps},
-               {"allocates", allocates},
-               {"starts", starts},
-               {"race", races}};
+    } all[] = {{"maps", maps}, {"remaps", remaps}, {"allocates", allocates}, {"starts", starts}, {"race", races}};
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
         pthread_t a, b;
         if (strcmp(all[i].name, argv[1]) != 0) continue;

@@ -62,19 +62,19 @@ static void done(rad_fiber f)
 
 /* ---- Channels: NULL, and destroyed, though another one has been made since ------------------------------------ */
 
-#define ON_A_CHANNEL(name, call)                                                                   \
-    RAD_TEST(rad_##name##_null)                                                                    \
-    {                                                                                              \
-        rad_chan *right = channel(sizeof value), *c = fixed ? right : NULL;                        \
-        RAD_IGNORE(call);                                                                          \
-    }                                                                                              \
-    RAD_TEST(rad_##name##_destroyed)                                                               \
-    {                                                                                              \
-        rad_chan *c = channel(sizeof value);                                                       \
-        if (!fixed) rad_chan_destroy(c);                                                           \
-        rad_chan *other = channel(sizeof value);                                                   \
-        RAD_IGNORE(call);                                                                          \
-        rad_chan_destroy(other);                                                                   \
+#define ON_A_CHANNEL(name, call)                                                                                       \
+    RAD_TEST(rad_##name##_null)                                                                                        \
+    {                                                                                                                  \
+        rad_chan *right = channel(sizeof value), *c = fixed ? right : NULL;                                            \
+        RAD_IGNORE(call);                                                                                              \
+    }                                                                                                                  \
+    RAD_TEST(rad_##name##_destroyed)                                                                                   \
+    {                                                                                                                  \
+        rad_chan *c = channel(sizeof value);                                                                           \
+        if (!fixed) rad_chan_destroy(c);                                                                               \
+        rad_chan *other = channel(sizeof value);                                                                       \
+        RAD_IGNORE(call);                                                                                              \
+        rad_chan_destroy(other);                                                                                       \
     }
 
 static int selects(rad_chan *c)

@@ -647,9 +647,9 @@ static void free_waited_for(void)
     if (!fixed) pthread_join(t, NULL);
 }
 
-#define ROW(name)                                                                                  \
-    {                                                                                              \
-#name, name                                                                                \
+#define ROW(name)                                                                                                      \
+    {                                                                                                                  \
+#name, name                                                                                                    \
     }
 
 int main(int argc, char **argv)

@@ -38,9 +38,7 @@ static struct {
     int queued;
     atomic_int pending;
     bool stops;
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
-          .work = PTHREAD_COND_INITIALIZER,
-          .idle = PTHREAD_COND_INITIALIZER};
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .idle = PTHREAD_COND_INITIALIZER};
 
 static void pool_done(void)
 {
@@ -93,11 +91,10 @@ static struct {
 static void *queue_takes(void *arg)
 {
     pthread_mutex_lock(&queue.lock);
-    if (fixed) {
+    if (fixed)
         while (queue.count == 0) pthread_cond_wait(&queue.not_empty, &queue.lock);
-    } else if (queue.count == 0) {
+    else if (queue.count == 0)
         pthread_cond_wait(&queue.not_empty, &queue.lock);
-    }
     assert(queue.count > 0);
     queue.count--;
     pthread_mutex_unlock(&queue.lock);
@@ -315,8 +312,7 @@ static void timed(void)
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&request.lock);
-    while (!request.there && code == 0)
-        code = pthread_cond_timedwait(&request.done, &request.lock, &until);
+    while (!request.there && code == 0) code = pthread_cond_timedwait(&request.done, &request.lock, &until);
     request.answer = NULL;
     if (fixed ? !request.there : code == ETIMEDOUT) given_up++;
     pthread_mutex_unlock(&request.lock);
@@ -551,12 +547,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"pool", pooled},           {"queue", bounded},   {"spurious", spurious},
-               {"closing", closing},       {"cache", cached},    {"dining", dining},
-               {"init", initialising},     {"stages", stages},   {"timed", timed},
-               {"semaphores", semaphores}, {"local", local},     {"logging", logging},
-               {"recursive", recursive},   {"counted", counted}, {"notified", notified},
-               {"polite", politeness}};
+    } all[] = {{"pool", pooled},         {"queue", bounded},         {"spurious", spurious}, {"closing", closing},
+               {"cache", cached},        {"dining", dining},         {"init", initialising}, {"stages", stages},
+               {"timed", timed},         {"semaphores", semaphores}, {"local", local},       {"logging", logging},
+               {"recursive", recursive}, {"counted", counted},       {"notified", notified}, {"polite", politeness}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {

@@ -32,8 +32,7 @@ static int boss(void *arg)
 {
     int item = 1;
     (void)arg;
-    if (rad_send(work, &item, RAD_FOREVER) != 0 || rad_send(work, &item, RAD_FOREVER) != 0)
-        return 1;
+    if (rad_send(work, &item, RAD_FOREVER) != 0 || rad_send(work, &item, RAD_FOREVER) != 0) return 1;
     return rad_send(stop, &item, RAD_FOREVER);
 }
 

@@ -33,8 +33,7 @@ static int knows(void *arg)
     rad_mutex_lock(&m);
     bool waits = fixed || !hurried;
     rad_mutex_unlock(&m);
-    if (code == 0 && waits)
-        code = Ask_Knower_receive_question_from_Asker(&me, &question, RAD_FOREVER);
+    if (code == 0 && waits) code = Ask_Knower_receive_question_from_Asker(&me, &question, RAD_FOREVER);
     if (code == 0) code = Ask_Knower_send_answer_to_Asker(&me, 7 * question, RAD_FOREVER);
     if (code == RAD_EPROTOCOL) snprintf(mistake, sizeof mistake, "%s", Ask_Knower_error(&me));
     if (code < 0) Ask_close(&session, code);

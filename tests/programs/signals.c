@@ -244,8 +244,7 @@ static void leaps(int number)
 static void handlers(void)
 {
     on(SIGUSR1, nested, 0);
-    assert(raise(SIGUSR1) == 0 && rounds == 2 &&
-           deepest == 1); /* the second one came after the first */
+    assert(raise(SIGUSR1) == 0 && rounds == 2 && deepest == 1); /* the second one came after the first */
     depth = deepest = rounds = 0;
     on(SIGUSR1, nested, SA_NODEFER);
     assert(raise(SIGUSR1) == 0 && rounds == 2 && deepest == 2);
@@ -285,11 +284,9 @@ static void queued(void)
     struct timespec soon = {0, 1000};
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     assert(sigtimedwait(&set, &info, &soon) == -1 && errno == EAGAIN);
+    for (int i = 0; i < 3; i++) assert(sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = i}) == 0);
     for (int i = 0; i < 3; i++)
-        assert(sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = i}) == 0);
-    for (int i = 0; i < 3; i++)
-        assert(sigwaitinfo(&set, &info) == SIGRTMIN && info.si_value.sival_int == i &&
-               info.si_code == SI_QUEUE);
+        assert(sigwaitinfo(&set, &info) == SIGRTMIN && info.si_value.sival_int == i && info.si_code == SI_QUEUE);
     struct sigaction a = {.sa_sigaction = informed, .sa_flags = SA_SIGINFO};
     sigaction(SIGUSR2, &a, NULL);
     raise(SIGUSR2);

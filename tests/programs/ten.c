@@ -34,9 +34,7 @@ static char **arguments;
 static int start(void *arg)
 {
     rad_nursery n;
-    long many = argument_count > 2 && strcmp(arguments[1], "many") == 0
-                    ? strtol(arguments[2], NULL, 10)
-                    : 0;
+    long many = argument_count > 2 && strcmp(arguments[1], "many") == 0 ? strtol(arguments[2], NULL, 10) : 0;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     for (long i = 0; i < many; i++) rad_nursery_go(&n, sleeper, (void *)(uintptr_t)(i + 1));

@@ -343,10 +343,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"abba", abba},         {"lost", lost},         {"consumed", consumed},
-               {"oversold", oversold}, {"stranger", stranger}, {"upgrade", upgrade},
-               {"crowd", crowd},       {"life", life},         {"c11", c11},
-               {"forks", forking},     {"crowded", crowded},   {"joined", joined}};
+    } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
+               {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
+               {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"joined", joined}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {

@@ -25,8 +25,7 @@ static int count;
 static timer_t timer_with(int notice, int number, void (*fn)(union sigval))
 {
     timer_t t;
-    struct sigevent how = {
-        .sigev_notify = notice, .sigev_signo = number, .sigev_value.sival_int = 2};
+    struct sigevent how = {.sigev_notify = notice, .sigev_signo = number, .sigev_value.sival_int = 2};
     how.sigev_notify_function = fn;
     assert(timer_create(CLOCK_MONOTONIC, &how, &t) == 0);
     return t;
@@ -34,8 +33,7 @@ static timer_t timer_with(int notice, int number, void (*fn)(union sigval))
 
 static void rings(timer_t t, long in_ms, long again_ms)
 {
-    struct itimerspec at = {{again_ms / 1000, again_ms % 1000 * MS},
-                            {in_ms / 1000, in_ms % 1000 * MS}};
+    struct itimerspec at = {{again_ms / 1000, again_ms % 1000 * MS}, {in_ms / 1000, in_ms % 1000 * MS}};
     assert(timer_settime(t, 0, &at, NULL) == 0);
 }
 
@@ -181,11 +179,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"held", held},
-               {"early", early},
-               {"silent", silent},
-               {"unset", unset},
-               {"answers", answers}};
+    } all[] = {{"held", held}, {"early", early}, {"silent", silent}, {"unset", unset}, {"answers", answers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&rung, 0, 0);

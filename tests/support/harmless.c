@@ -12,12 +12,7 @@
 static size_t decode(const unsigned char *at, size_t left, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = at[0] < 0x80   ? 1
-                  : at[0] < 0xc0 ? 0
-                  : at[0] < 0xe0 ? 2
-                  : at[0] < 0xf0 ? 3
-                  : at[0] < 0xf8 ? 4
-                                 : 0;
+    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc0 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : at[0] < 0xf8 ? 4 : 0;
     if (size == 0 || size > left) return 0;
     *code = size == 1 ? at[0] : at[0] & (0x7fu >> size);
     for (size_t i = 1; i < size; i++) {
@@ -31,8 +26,8 @@ static size_t decode(const unsigned char *at, size_t left, uint32_t *code)
 static bool acts(uint32_t c)
 {
     return (c < 0x20 && c != '\n') || (c >= 0x7f && c < 0xa0) || (c >= 0x202a && c <= 0x202e) ||
-           (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c ||
-           c == 0x2028 || c == 0x2029 || c == 0xfeff;
+           (c >= 0x2066 && c <= 0x2069) || c == 0x200e || c == 0x200f || c == 0x61c || c == 0x2028 || c == 0x2029 ||
+           c == 0xfeff;
 }
 
 static int judge(const char *path, const char *word)
@@ -53,8 +48,7 @@ static int judge(const char *path, const char *word)
             return 1;
         }
         bool begins = at == 0 || text[at - 1] == '\n';
-        if (word_size > 0 && begins && size - at >= word_size &&
-            memcmp(text + at, word, word_size) == 0) {
+        if (word_size > 0 && begins && size - at >= word_size && memcmp(text + at, word, word_size) == 0) {
             printf("%s:%zu: a line of its own: %s\n", path, line, word);
             return 1;
         }

@@ -6,9 +6,9 @@
 
 /* ESC, CSI as a byte and in UTF-8, an override, an isolate, a line separator, DEL, a carriage return, and a newline
  * with what looks like a line of raddle's. */
-#define EVIL                                                                                       \
-    "e\033[31m\x9b"                                                                                \
-    "2J\xc2\x9b"                                                                                   \
+#define EVIL                                                                                                           \
+    "e\033[31m\x9b"                                                                                                    \
+    "2J\xc2\x9b"                                                                                                       \
     "1m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\x7f\rx\nFORGED"
 
 struct race {

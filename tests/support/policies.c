@@ -21,8 +21,7 @@ static int weighted_create(void *state, const char *argument, rad_error *error)
     struct weighted *w = state;
     char *end = NULL;
     w->weight = argument ? strtoul(argument, &end, 10) : 4;
-    if (w->weight >= 1 && w->weight <= 1000 && (end == NULL || (*end == 0 && end != argument)))
-        return 0;
+    if (w->weight >= 1 && w->weight <= 1000 && (end == NULL || (*end == 0 && end != argument))) return 0;
     snprintf(error->text, sizeof error->text, "expected a weight from 1 to 1000");
     return RAD_EINPUT;
 }
@@ -59,8 +58,7 @@ static void hot_ran(void *state, rad_policy_run *r, uint32_t action, const rad_f
 {
     (void)state, (void)action;
     for (uint32_t i = 0; i < f->count; i++)
-        if (f->items[i].access != RAD_LOCAL)
-            ++*rad_policy_word(r, RAD_PER_OBJECT, f->items[i].object);
+        if (f->items[i].access != RAD_LOCAL) ++*rad_policy_word(r, RAD_PER_OBJECT, f->items[i].object);
 }
 
 /* ---- sleep --------------------------------------------------------------------------------------- */
@@ -74,12 +72,10 @@ static uint32_t sleep_choose(void *state, rad_policy_run *r, const rad_policy_ch
     uint32_t awake = 0, action;
     (void)state;
     if (c->kind != RAD_PICK_ACTION) return (uint32_t)rad_policy_below(r, c->count);
-    for (action = rad_policy_next(r, 0); action != RAD_NONE;
-         action = rad_policy_next(r, action + 1))
+    for (action = rad_policy_next(r, 0); action != RAD_NONE; action = rad_policy_next(r, action + 1))
         awake += *rad_policy_word(r, RAD_PER_ACTION, action) == AWAKE;
     uint32_t skip = (uint32_t)rad_policy_below(r, awake);
-    for (action = rad_policy_next(r, 0); action != RAD_NONE;
-         action = rad_policy_next(r, action + 1)) {
+    for (action = rad_policy_next(r, 0); action != RAD_NONE; action = rad_policy_next(r, action + 1)) {
         uint64_t *word = rad_policy_word(r, RAD_PER_ACTION, action);
         if (*word != AWAKE) continue;
         if (skip-- == 0) break;
@@ -100,8 +96,7 @@ static void sleep_ran(void *state, rad_policy_run *r, uint32_t ran, const rad_fo
     rad_policy_action own, a;
     (void)state;
     if (!rad_policy_look(r, ran, &own)) return;
-    for (uint32_t action = rad_policy_next(r, 0); action != RAD_NONE;
-         action = rad_policy_next(r, action + 1)) {
+    for (uint32_t action = rad_policy_next(r, 0); action != RAD_NONE; action = rad_policy_next(r, action + 1)) {
         uint64_t *word = rad_policy_word(r, RAD_PER_ACTION, action);
         rad_policy_look(r, action, &a);
         bool same = a.actor == own.actor && a.actor != RAD_NONE;

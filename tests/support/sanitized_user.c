@@ -137,8 +137,7 @@ static int scene_nursery(void *unused)
     rad_nursery n;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < ROUNDS; i++)
-        need(rad_nursery_spawn(&n, NULL, one, &plain[i]) == 0, "spawn");
+    for (int i = 0; i < ROUNDS; i++) need(rad_nursery_spawn(&n, NULL, one, &plain[i]) == 0, "spawn");
     need(rad_nursery_wait(&n) == 0 && sum(), "nursery");
     return 0;
 }
@@ -154,8 +153,7 @@ static int scene_timer(void *unused)
     rad_nursery n;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < ROUNDS; i++)
-        need(rad_nursery_spawn(&n, NULL, sleeper, &plain[i]) == 0, "spawn");
+    for (int i = 0; i < ROUNDS; i++) need(rad_nursery_spawn(&n, NULL, sleeper, &plain[i]) == 0, "spawn");
     need(rad_nursery_wait(&n) == 0 && sum(), "sleepers");
     return 0;
 }
@@ -469,11 +467,10 @@ static const struct {
 int main(int argc, char **argv)
 {
     rad_options options = {.workers = 2};
-    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++) {
+    for (size_t i = 0; i < sizeof scenes / sizeof scenes[0]; i++)
         if (argc == 1)
             puts(scenes[i].name);
         else if (strcmp(argv[1], scenes[i].name) == 0)
             return rad_main(&options, scenes[i].run, NULL, NULL);
-    }
     return argc > 1;
 }

@@ -36,8 +36,7 @@ static void remember(memory *m, const rad_session_value *v)
     m->sum += is_text ? rad_wasm_value_length(v) : (uint32_t)rad_wasm_value_number(v);
 }
 
-static void answer(rad_wasm_vm *vm, rad_effect *e, const char *name, uint32_t i, uint32_t type,
-                   const memory *m)
+static void answer(rad_wasm_vm *vm, rad_effect *e, const char *name, uint32_t i, uint32_t type, const memory *m)
 {
     uint64_t draw = rad_wasm_effect_number(e, RAD_WASM_EFFECT_DRAW);
     if (type == RAD_VALUE_TEXT) {
@@ -60,8 +59,7 @@ static void answer_all(rad_wasm_vm *vm, rad_effect *e, const memory *m)
         uint32_t option = (uint32_t)(draw % rad_wasm_effect_number(e, RAD_WASM_EFFECT_OPTIONS));
         rad_wasm_choose(e, option);
         for (uint32_t i = 0; i < rad_wasm_option_fields(e, option); i++)
-            answer(vm, e, rad_wasm_option_name(e, option), i, rad_wasm_option_type(e, option, i),
-                   m);
+            answer(vm, e, rad_wasm_option_name(e, option), i, rad_wasm_option_type(e, option, i), m);
     }
     const char *name = rad_wasm_effect_text(e, RAD_WASM_EFFECT_NAME);
     uint64_t fields = rad_wasm_effect_number(e, RAD_WASM_EFFECT_FIELDS);
@@ -118,8 +116,7 @@ int rad_wasm_invoke(rad_wasm_vm *vm, uint32_t handler, rad_effect *e)
     memory m = {(uint32_t)state + 1, (uint32_t)(state >> 32)};
     bool stays = m.calls % 5 == 3 || draw % 127 <= 1; /* blocked, failed or nonsense */
     bool asked = kind == RAD_EFFECT_PRODUCE || kind == RAD_EFFECT_SELECT;
-    for (uint32_t i = 0; !stays && kind == RAD_EFFECT_CONSUME &&
-                         i < rad_wasm_effect_number(e, RAD_WASM_EFFECT_FIELDS);
+    for (uint32_t i = 0; !stays && kind == RAD_EFFECT_CONSUME && i < rad_wasm_effect_number(e, RAD_WASM_EFFECT_FIELDS);
          i++)
         remember(&m, rad_wasm_effect_field(e, i));
     rad_wasm_set_state(e, (uint64_t)m.sum << 32 | m.calls);
@@ -136,8 +133,8 @@ int rad_wasm_invoke(rad_wasm_vm *vm, uint32_t handler, rad_effect *e)
 
 static rad_wasm_vm *open_plan(const plan *p, uint32_t log)
 {
-    rad_wasm_vm *vm = rad_wasm_open(p->text, p->size, p->n, p->policy, p->capacity, RAD_FULL_BLOCK,
-                                    p->seed, p->start, log);
+    rad_wasm_vm *vm =
+        rad_wasm_open(p->text, p->size, p->n, p->policy, p->capacity, RAD_FULL_BLOCK, p->seed, p->start, log);
     if (vm == NULL) exit(1);
     if (rad_wasm_code(vm) != 0) return vm;
     if (p->handled && rad_wasm_handle(vm, NULL, TWIN) != 0) exit(1);
@@ -147,24 +144,20 @@ static rad_wasm_vm *open_plan(const plan *p, uint32_t log)
 
 static void check_edges(void)
 {
-    static const char text[] =
-        "protocol P { roles A, B choice at A { A -> B: x } or { A -> B: y(text) } }";
+    static const char text[] = "protocol P { roles A, B choice at A { A -> B: x } or { A -> B: y(text) } }";
     plan p = {.text = text, .size = sizeof text - 1, .capacity = 1};
     rad_wasm_close(NULL);
     rad_wasm_vm *vm = open_plan(&p, 0);
     require(rad_wasm_handle(vm, "x", EDGES) == 0 && rad_wasm_code(vm) == 0, "a handler");
-    require(rad_wasm_handle(vm, "z", EDGES) == RAD_EINPUT && rad_wasm_code(vm) == RAD_EINPUT,
-            "of nothing");
-    require(rad_wasm_sessions(vm, "P", 1) == 0 && rad_wasm_run(vm, 0) == RAD_SESSION_COMPLETE,
-            "a run");
+    require(rad_wasm_handle(vm, "z", EDGES) == RAD_EINPUT && rad_wasm_code(vm) == RAD_EINPUT, "of nothing");
+    require(rad_wasm_sessions(vm, "P", 1) == 0 && rad_wasm_run(vm, 0) == RAD_SESSION_COMPLETE, "a run");
     rad_wasm_look(vm);
     require(rad_wasm_number(vm, RAD_WASM_FAULTED) == 1, "a result that there is not");
     require(rad_wasm_number(vm, RAD_WASM_ENDED + 1) == 0, "a number too many");
     require(rad_wasm_coroutine(vm, 1) == 1 && rad_wasm_coroutine(vm, 2) == 0, "coroutines");
     require(rad_wasm_coroutine(vm, 0) == 1, "the first coroutine");
     require(rad_wasm_coroutine_text(vm, RAD_WASM_COROUTINE_FAULT + 1) == NULL, "a text too many");
-    require(rad_wasm_coroutine_number(vm, RAD_WASM_COROUTINE_REGISTERS + 1) == 0,
-            "a number too many");
+    require(rad_wasm_coroutine_number(vm, RAD_WASM_COROUTINE_REGISTERS + 1) == 0, "a number too many");
     uint64_t registers = rad_wasm_coroutine_number(vm, RAD_WASM_COROUTINE_REGISTERS);
     require(rad_wasm_register(vm, (uint32_t)registers) == NULL, "a register too many");
     rad_wasm_close(vm);
@@ -193,9 +186,8 @@ static void tell_coroutines(rad_wasm_vm *vm)
         uint64_t numbers[5];
         for (uint32_t k = 0; k < 7; k++) words[k] = rad_wasm_coroutine_text(vm, k);
         for (uint32_t k = 0; k < 5; k++) numbers[k] = rad_wasm_coroutine_number(vm, k);
-        printf("  %s %s of %s: %s, %s", words[RAD_WASM_COROUTINE_SESSION],
-               words[RAD_WASM_COROUTINE_THREAD], words[RAD_WASM_COROUTINE_ROLE],
-               phases[numbers[RAD_WASM_COROUTINE_PHASE]],
+        printf("  %s %s of %s: %s, %s", words[RAD_WASM_COROUTINE_SESSION], words[RAD_WASM_COROUTINE_THREAD],
+               words[RAD_WASM_COROUTINE_ROLE], phases[numbers[RAD_WASM_COROUTINE_PHASE]],
                or_else(words[RAD_WASM_COROUTINE_WAITS], "no wait"));
         if (words[RAD_WASM_COROUTINE_FROM])
             printf(" %s>%s", words[RAD_WASM_COROUTINE_FROM], words[RAD_WASM_COROUTINE_TO]);
@@ -225,9 +217,8 @@ static void tell_title(const plan *p)
 {
     printf("%s seed=%llu sessions=%u capacity=%u start=%llu n=%u policy=%u fuel=%llu slice=%llu "
            "handled=%d: ",
-           p->name, (unsigned long long)p->seed, p->sessions, p->capacity,
-           (unsigned long long)p->start, p->n, p->policy, (unsigned long long)p->fuel,
-           (unsigned long long)p->slice, p->handled);
+           p->name, (unsigned long long)p->seed, p->sessions, p->capacity, (unsigned long long)p->start, p->n,
+           p->policy, (unsigned long long)p->fuel, (unsigned long long)p->slice, p->handled);
 }
 
 /* The same run up to the end of its first slice: coroutines are told after the result, and looked at before. */
@@ -357,8 +348,7 @@ static void bench(const char *path)
             before = vm;
         }
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
-        double seconds =
-            (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
         if ((double)instructions / seconds > best) best = (double)instructions / seconds;
     }
     rad_wasm_close(before);

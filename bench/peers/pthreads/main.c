@@ -490,8 +490,7 @@ static const bench_load WORKLOADS[] = {
     {"interfere", "", run_interference, NULL, 25000, 100, false, true},
 };
 
-static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -503,7 +502,6 @@ static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32
 
 int main(int argc, char **argv)
 {
-    static const bench_loads ALL = {"pthreads", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS,
-                                    measure};
+    static const bench_loads ALL = {"pthreads", WORKLOADS, sizeof WORKLOADS / sizeof *WORKLOADS, measure};
     return peer_main(&ALL, "pthreads", argc, argv);
 }

@@ -252,8 +252,7 @@ static const bench_load WORKLOADS[] = {
     {"sleep100k", "", run_sleep, NULL, 100000, 100, false, false},
 };
 
-static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples,
-                    bench_measured *into)
+static void measure(const bench_load *l, uint32_t workers, uint64_t size, uint32_t samples, bench_measured *into)
 {
     if (workers != 1) exit(2); /* it has one thread */
     if (st_init() != 0) bench_fail("st_init failed");

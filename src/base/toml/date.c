@@ -7,8 +7,8 @@ static bool is_digit(char c)
 }
 
 /* That many digits, for a value from least to most; `what` is all of this in words. */
-static bool read_field(rad_toml_cursor *c, uint32_t digits, uint32_t least, uint32_t most,
-                       const char *what, uint32_t *value)
+static bool read_field(rad_toml_cursor *c, uint32_t digits, uint32_t least, uint32_t most, const char *what,
+                       uint32_t *value)
 {
     size_t from = c->at;
     *value = 0;
@@ -40,13 +40,11 @@ static uint32_t days_of(uint32_t year, uint32_t month)
 
 static bool read_date(rad_toml_cursor *c, rad_toml_date *date)
 {
-    static const char *const words[4] = {"a day from 01 to 28", "a day from 01 to 29",
-                                         "a day from 01 to 30", "a day from 01 to 31"};
+    static const char *const words[4] = {"a day from 01 to 28", "a day from 01 to 29", "a day from 01 to 30",
+                                         "a day from 01 to 31"};
     uint32_t year, month, day;
-    if (!read_field(c, 4, 0, 9999, "a year of four digits", &year) ||
-        !pass(c, '-', "'-' after the year") ||
-        !read_field(c, 2, 1, 12, "a month from 01 to 12", &month) ||
-        !pass(c, '-', "'-' after the month"))
+    if (!read_field(c, 4, 0, 9999, "a year of four digits", &year) || !pass(c, '-', "'-' after the year") ||
+        !read_field(c, 2, 1, 12, "a month from 01 to 12", &month) || !pass(c, '-', "'-' after the month"))
         return false;
     uint32_t days = days_of(year, month);
     if (!read_field(c, 2, 1, days, words[days - 28], &day)) return false;
@@ -60,8 +58,7 @@ static bool read_date(rad_toml_cursor *c, rad_toml_date *date)
 static bool read_fraction(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t scale = 100000000;
-    if (!is_digit(rad__toml_peek(c)))
-        return rad__toml_unlike(c, "a digit of the fraction of a second");
+    if (!is_digit(rad__toml_peek(c))) return rad__toml_unlike(c, "a digit of the fraction of a second");
     for (; is_digit(rad__toml_peek(c)); c->at++, scale /= 10)
         date->nanosecond += scale * (uint32_t)(rad__toml_peek(c) - '0');
     return true;
@@ -70,8 +67,7 @@ static bool read_fraction(rad_toml_cursor *c, rad_toml_date *date)
 static bool read_time(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t hour, minute, second;
-    if (!read_field(c, 2, 0, 23, "an hour from 00 to 23", &hour) ||
-        !pass(c, ':', "':' after the hour") ||
+    if (!read_field(c, 2, 0, 23, "an hour from 00 to 23", &hour) || !pass(c, ':', "':' after the hour") ||
         !read_field(c, 2, 0, 59, "a minute from 00 to 59", &minute) ||
         !pass(c, ':', "':' and seconds after the minute") ||
         !read_field(c, 2, 0, 60, "a second from 00 to 60", &second))
@@ -117,8 +113,7 @@ static bool read_all(rad_toml_cursor *c, rad_toml_node *node)
     }
     node->type = RAD_TOML_LOCAL_DATE;
     if (!read_date(c, date)) return false;
-    if (rad__toml_peek(c) != 'T' && rad__toml_peek(c) != 't' && rad__toml_peek(c) != ' ')
-        return true;
+    if (rad__toml_peek(c) != 'T' && rad__toml_peek(c) != 't' && rad__toml_peek(c) != ' ') return true;
     c->at++;
     node->type = RAD_TOML_LOCAL_DATE_TIME;
     if (!read_time(c, date)) return false;

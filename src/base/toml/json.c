@@ -48,8 +48,7 @@ static void put_time(rad_bytes *out, const rad_toml_date *d)
 static void put_date_time(rad_bytes *out, const rad_toml_node *node)
 {
     const rad_toml_date *d = &node->date;
-    if (node->type != RAD_TOML_LOCAL_TIME)
-        rad__bytes_format(out, "%04u-%02u-%02u", d->year, d->month, d->day);
+    if (node->type != RAD_TOML_LOCAL_TIME) rad__bytes_format(out, "%04u-%02u-%02u", d->year, d->month, d->day);
     if (node->type == RAD_TOML_LOCAL_DATE) return;
     if (node->type != RAD_TOML_LOCAL_TIME) put(out, "T");
     put_time(out, d);

@@ -36,8 +36,7 @@ static bool pass_digits(rad_toml_cursor *c, uint32_t base)
 
 /* ---- Integers ------------------------------------------------------------------------------------------ */
 
-static bool make_integer(rad_toml_cursor *c, size_t from, uint32_t base, bool negative,
-                         rad_toml_node *node)
+static bool make_integer(rad_toml_cursor *c, size_t from, uint32_t base, bool negative, rad_toml_node *node)
 {
     uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
     bool fits = true;
@@ -80,8 +79,7 @@ static bool read_exponent(rad_toml_cursor *c, int64_t *exponent)
     size_t from = c->at;
     if (!pass_digits(c, 10)) return false;
     for (size_t i = from; i < c->at; i++)
-        if (c->text[i] != '_' && *exponent < FAR)
-            *exponent = *exponent * 10 + (int64_t)digit_value(c->text[i]);
+        if (c->text[i] != '_' && *exponent < FAR) *exponent = *exponent * 10 + (int64_t)digit_value(c->text[i]);
     if (negative) *exponent = -*exponent;
     return true;
 }

@@ -25,12 +25,12 @@ static bool parse_value(parser *p, rad_toml_node *node);
 
 static bool refuse_depth(parser *p, rad_toml_place place)
 {
-    return rad__toml_scan_fail(
-        &p->scan, place, "expected at most %d tables and arrays in each other", RAD_TOML_DEPTH_MAX);
+    return rad__toml_scan_fail(&p->scan, place, "expected at most %d tables and arrays in each other",
+                               RAD_TOML_DEPTH_MAX);
 }
 
-static bool make_parent(parser *p, rad_toml_node *node, enum rad_toml_type type,
-                        enum rad_toml_made made, rad_toml_place place)
+static bool make_parent(parser *p, rad_toml_node *node, enum rad_toml_type type, enum rad_toml_made made,
+                        rad_toml_place place)
 {
     if (node->depth > RAD_TOML_DEPTH_MAX) return refuse_depth(p, place);
     node->children = rad__arena_take(&p->doc->arena, 1, sizeof *node->children);
@@ -43,8 +43,8 @@ static bool make_parent(parser *p, rad_toml_node *node, enum rad_toml_type type,
 }
 
 /* A table that is not there yet, as a member of another. NULL after an error. */
-static rad_toml_node *add_table(parser *p, rad_toml_node *table, const rad_toml_slice *key,
-                                enum rad_toml_made made, rad_toml_place place)
+static rad_toml_node *add_table(parser *p, rad_toml_node *table, const rad_toml_slice *key, enum rad_toml_made made,
+                                rad_toml_place place)
 {
     rad_toml_node *node = rad__toml_table_add(&p->doc->arena, table, key);
     if (node == NULL) rad__toml_scan_memory(&p->scan);
@@ -72,19 +72,15 @@ static bool parse_key_part(parser *p, rad_toml_slice *key)
 }
 
 /* What is there already, and why the key cannot stand here. NULL, for callers that return it. */
-static rad_toml_node *refuse_key(parser *p, const rad_toml_slice *key, const rad_toml_node *there,
-                                 const char *what)
+static rad_toml_node *refuse_key(parser *p, const rad_toml_slice *key, const rad_toml_node *there, const char *what)
 {
     char text[RAD_TOML_KEY_TEXT];
     const char *kind = rad__toml_type_name(there);
     if (there->type == RAD_TOML_TABLE && there->made == RAD_TOML_BY_VALUE) kind = "an inline table";
-    if (there->type == RAD_TOML_TABLE && there->made == RAD_TOML_BY_DOTS)
-        kind = "a table of dotted keys";
-    if (there->type == RAD_TOML_ARRAY && there->made == RAD_TOML_BY_HEADER)
-        kind = "an array of tables";
-    rad__toml_scan_fail(&p->scan, key->place, "expected %s, found '%s', which is %s since line %u",
-                        what, rad__toml_key_text(key->text, key->length, text), kind,
-                        there->key->line);
+    if (there->type == RAD_TOML_TABLE && there->made == RAD_TOML_BY_DOTS) kind = "a table of dotted keys";
+    if (there->type == RAD_TOML_ARRAY && there->made == RAD_TOML_BY_HEADER) kind = "an array of tables";
+    rad__toml_scan_fail(&p->scan, key->place, "expected %s, found '%s', which is %s since line %u", what,
+                        rad__toml_key_text(key->text, key->length, text), kind, there->key->line);
     return NULL;
 }
 
@@ -100,8 +96,7 @@ static rad_toml_node *pass_path(parser *p, rad_toml_node *table, const rad_toml_
 }
 
 /* The table that a part of a key names that is not the last. */
-static rad_toml_node *pass_dots(parser *p, rad_toml_node *table, const rad_toml_slice *key,
-                                uint32_t section)
+static rad_toml_node *pass_dots(parser *p, rad_toml_node *table, const rad_toml_slice *key, uint32_t section)
 {
     rad_toml_node *there = rad__toml_table_find(table, key->text, key->length);
     if (there == NULL) {
@@ -110,8 +105,7 @@ static rad_toml_node *pass_dots(parser *p, rad_toml_node *table, const rad_toml_
         return there;
     }
     bool is_table = there->type == RAD_TOML_TABLE;
-    if (is_table && there->made == RAD_TOML_BY_DOTS && there->children->section == section)
-        return there;
+    if (is_table && there->made == RAD_TOML_BY_DOTS && there->children->section == section) return there;
     if (is_table && there->made == RAD_TOML_BY_PATH) {
         there->made = RAD_TOML_BY_DOTS;
         there->children->section = section;
@@ -142,8 +136,7 @@ static bool parse_member(parser *p, rad_toml_node *table, uint32_t section)
 /* ---- Headers ------------------------------------------------------------------------------------------- */
 
 /* The last part of [a.b.c]. */
-static rad_toml_node *define_table(parser *p, rad_toml_node *table, const rad_toml_slice *key,
-                                   rad_toml_place place)
+static rad_toml_node *define_table(parser *p, rad_toml_node *table, const rad_toml_slice *key, rad_toml_place place)
 {
     rad_toml_node *there = rad__toml_table_find(table, key->text, key->length);
     if (there == NULL) return add_table(p, table, key, RAD_TOML_BY_HEADER, place);
@@ -156,16 +149,14 @@ static rad_toml_node *define_table(parser *p, rad_toml_node *table, const rad_to
 }
 
 /* The last part of [[a.b.c]]: one more element. */
-static rad_toml_node *define_element(parser *p, rad_toml_node *table, const rad_toml_slice *key,
-                                     rad_toml_place place)
+static rad_toml_node *define_element(parser *p, rad_toml_node *table, const rad_toml_slice *key, rad_toml_place place)
 {
     rad_arena *arena = &p->doc->arena;
     rad_toml_node *array = rad__toml_table_find(table, key->text, key->length);
     if (array == NULL) {
         array = rad__toml_table_add(arena, table, key);
         if (array == NULL) rad__toml_scan_memory(&p->scan);
-        if (!array || !make_parent(p, array, RAD_TOML_ARRAY, RAD_TOML_BY_HEADER, place))
-            return NULL;
+        if (!array || !make_parent(p, array, RAD_TOML_ARRAY, RAD_TOML_BY_HEADER, place)) return NULL;
     } else if (array->type != RAD_TOML_ARRAY || array->made != RAD_TOML_BY_HEADER) {
         return refuse_key(p, key, array, "a new key, or an array of tables");
     }
@@ -188,12 +179,10 @@ static bool parse_header(parser *p)
         table = pass_path(p, table, &key);
         if (table == NULL || !parse_key_part(p, &key)) return false;
     }
-    p->body =
-        is_element ? define_element(p, table, &key, place) : define_table(p, table, &key, place);
+    p->body = is_element ? define_element(p, table, &key, place) : define_table(p, table, &key, place);
     if (p->body == NULL) return false;
     p->section = ++p->section_last;
-    const char *closing =
-        is_element ? "']]' after the name of the table" : "']' after the name of the table";
+    const char *closing = is_element ? "']]' after the name of the table" : "']' after the name of the table";
     if (rad__toml_scan_peek(s) != ']') return rad__toml_scan_expected(s, closing);
     s->at++;
     return !is_element || rad__toml_scan_accept(s, ']') ||
@@ -264,8 +253,7 @@ static bool parse_word(parser *p, rad_toml_node *node)
 {
     rad_toml_scan *s = &p->scan;
     size_t left = (size_t)(s->end - s->at), length = 0;
-    while (length < left && (rad__toml_is_bare(s->at[length]) || strchr("+.:", s->at[length])))
-        length++;
+    while (length < left && (rad__toml_is_bare(s->at[length]) || strchr("+.:", s->at[length]))) length++;
     bool yes = length == 4 && memcmp(s->at, "true", 4) == 0;
     bool no = length == 5 && memcmp(s->at, "false", 5) == 0;
     if (yes || no) {
@@ -276,16 +264,12 @@ static bool parse_word(parser *p, rad_toml_node *node)
     }
     bool date = begins_with_digits(s->at, length, 4, '-');
     /* A space between date and time: then what follows begins with an hour. */
-    if (date && length == 10 && left > 13 && s->at[10] == ' ' &&
-        begins_with_digits(s->at + 11, 3, 2, ':'))
-        for (length = 11;
-             length < left && (rad__toml_is_bare(s->at[length]) || strchr("+.:", s->at[length]));)
+    if (date && length == 10 && left > 13 && s->at[10] == ' ' && begins_with_digits(s->at + 11, 3, 2, ':'))
+        for (length = 11; length < left && (rad__toml_is_bare(s->at[length]) || strchr("+.:", s->at[length]));)
             length++;
-    if (date || begins_with_digits(s->at, length, 2, ':'))
-        return rad__toml_scan_date(s, length, node);
+    if (date || begins_with_digits(s->at, length, 2, ':')) return rad__toml_scan_date(s, length, node);
     char c = *s->at;
-    if (is_digit(c) || c == '+' || c == '-' || c == 'i' || c == 'n')
-        return rad__toml_scan_number(s, length, node);
+    if (is_digit(c) || c == '+' || c == '-' || c == 'i' || c == 'n') return rad__toml_scan_number(s, length, node);
     return rad__toml_scan_expected(s, "a value");
 }
 
@@ -328,17 +312,16 @@ static bool make_root(parser *p, const char *file_name)
     return make_parent(p, doc->root, RAD_TOML_TABLE, RAD_TOML_BY_HEADER, (rad_toml_place){1, 1});
 }
 
-int rad__toml_parse(rad_toml *doc, const char *file_name, const char *text, size_t size,
-                    size_t size_max, rad_error *error)
+int rad__toml_parse(rad_toml *doc, const char *file_name, const char *text, size_t size, size_t size_max,
+                    rad_error *error)
 {
     RAD_ASSERT(size_max <= RAD_TOML_SIZE_MAX);
     *doc = (rad_toml){.root = NULL};
     if (size > size_max)
-        return rad__error(error, RAD_EINPUT, "%s: expected at most %zu bytes, found %zu", file_name,
-                          size_max, size);
+        return rad__error(error, RAD_EINPUT, "%s: expected at most %zu bytes, found %zu", file_name, size_max, size);
     parser p = {.doc = doc};
-    bool good = rad__toml_scan_open(&p.scan, file_name, text, size, error) &&
-                make_root(&p, file_name) && parse_lines(&p);
+    bool good =
+        rad__toml_scan_open(&p.scan, file_name, text, size, error) && make_root(&p, file_name) && parse_lines(&p);
     rad__bytes_free(&p.scan.scratch);
     if (good) return 0;
     rad__toml_free(doc);

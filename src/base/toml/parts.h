@@ -30,15 +30,14 @@ typedef struct rad_toml_scan {
 
 /* Begins; refuses what is no UTF-8, control characters, and carriage returns without a line feed, so that nobody else
  * has to look for them. */
-RAD_INTERNAL bool rad__toml_scan_open(rad_toml_scan *s, const char *file_name, const char *text,
-                                      size_t size, rad_error *error);
+RAD_INTERNAL bool rad__toml_scan_open(rad_toml_scan *s, const char *file_name, const char *text, size_t size,
+                                      rad_error *error);
 
 /* The place of `at`. */
 RAD_INTERNAL rad_toml_place rad__toml_scan_place(rad_toml_scan *s);
 
 /* All return false, so that a caller can return what they return. */
-RAD_INTERNAL bool rad__toml_scan_fail(rad_toml_scan *s, rad_toml_place at, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL bool rad__toml_scan_fail(rad_toml_scan *s, rad_toml_place at, const char *format, ...) RAD_PRINTF(3, 4);
 RAD_INTERNAL bool rad__toml_scan_memory(rad_toml_scan *s);
 RAD_INTERNAL bool rad__toml_scan_expected(rad_toml_scan *s, const char *what); /* at `at` */
 
@@ -89,8 +88,8 @@ static inline bool rad__toml_unlike(rad_toml_cursor *c, const char *what)
 
 /* How a table or an array came to be, which says what may be added to it. */
 enum rad_toml_made {
-    RAD_TOML_BY_VALUE, /* {…} or […]: nothing, from outside */
-    RAD_TOML_BY_PATH, /* stood before the last dot of a header: may be defined by one header, or by dotted keys */
+    RAD_TOML_BY_VALUE,  /* {…} or […]: nothing, from outside */
+    RAD_TOML_BY_PATH,   /* stood before the last dot of a header: may be defined by one header, or by dotted keys */
     RAD_TOML_BY_HEADER, /* [name]; of an array [[name]] */
     RAD_TOML_BY_DOTS    /* stood before the last dot of a key: to be filled under the same header */
 };
@@ -101,17 +100,14 @@ typedef struct rad_toml_children {
     uint32_t section; /* of one made by dots: which header, or which braces, it belongs to */
 } rad_toml_children;
 
-RAD_INTERNAL rad_toml_node *rad__toml_table_find(const rad_toml_node *table, const char *text,
-                                                 size_t length);
+RAD_INTERNAL rad_toml_node *rad__toml_table_find(const rad_toml_node *table, const char *text, size_t length);
 
 /* Both return a new node at the end, of no type yet; NULL when memory ran out. The key is not there yet. */
-RAD_INTERNAL rad_toml_node *rad__toml_table_add(rad_arena *arena, rad_toml_node *table,
-                                                const rad_toml_slice *key);
+RAD_INTERNAL rad_toml_node *rad__toml_table_add(rad_arena *arena, rad_toml_node *table, const rad_toml_slice *key);
 RAD_INTERNAL rad_toml_node *rad__toml_array_add(rad_arena *arena, rad_toml_node *array);
 
 /* The key as it would be written, cut off when it is long. Returns `text`. */
 enum { RAD_TOML_KEY_TEXT = 100 };
-RAD_INTERNAL const char *rad__toml_key_text(const char *key, size_t length,
-                                            char text[RAD_TOML_KEY_TEXT]);
+RAD_INTERNAL const char *rad__toml_key_text(const char *key, size_t length, char text[RAD_TOML_KEY_TEXT]);
 
 #endif

@@ -63,8 +63,7 @@ static int error_at(const rad_toml *doc, rad_toml_place at, rad_error *error, co
     return rad__error(error, RAD_EINPUT, "%s:%u:%u: %s", doc->file_name, at.line, at.column, text);
 }
 
-int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error,
-                    const char *format, ...)
+int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error, const char *format, ...)
 {
     char text[400];
     va_list args;
@@ -82,34 +81,30 @@ static void value_text(const rad_toml_node *node, char *text, size_t size)
     case RAD_TOML_INTEGER: snprintf(text, size, "%" PRId64, node->integer); break;
     case RAD_TOML_BOOLEAN: snprintf(text, size, "%s", node->boolean ? "true" : "false"); break;
     case RAD_TOML_STRING:
-        snprintf(text, size, "the string '%s'",
-                 rad__toml_key_text(node->text, node->count, quoted));
+        snprintf(text, size, "the string '%s'", rad__toml_key_text(node->text, node->count, quoted));
         break;
     default: snprintf(text, size, "%s", rad__toml_type_name(node));
     }
 }
 
-static int refuse(const rad_toml *doc, const rad_toml_node *node, const char *expected,
-                  rad_error *error)
+static int refuse(const rad_toml *doc, const rad_toml_node *node, const char *expected, rad_error *error)
 {
     char found[RAD_TOML_KEY_TEXT + 20], key[RAD_TOML_KEY_TEXT];
     value_text(node, found, sizeof found);
-    if (node->key == NULL)
-        return rad__toml_error(doc, node, error, "expected %s, found %s", expected, found);
+    if (node->key == NULL) return rad__toml_error(doc, node, error, "expected %s, found %s", expected, found);
     rad__toml_key_text(node->key->text, node->key->length, key);
     return rad__toml_error(doc, node, error, "%s: expected %s, found %s", key, expected, found);
 }
 
-int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at, const char *expected,
-                       rad_error *error)
+int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at, const char *expected, rad_error *error)
 {
     return refuse(doc, at, expected, error);
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------------- */
 
-int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key,
-                           int64_t least, int64_t most, int64_t *value, rad_error *error)
+int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key, int64_t least, int64_t most,
+                           int64_t *value, rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
@@ -122,8 +117,7 @@ int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char
     return refuse(doc, node, expected, error);
 }
 
-int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char *key, bool *value,
-                           rad_error *error)
+int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char *key, bool *value, rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
@@ -132,29 +126,26 @@ int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char
     return 0;
 }
 
-int rad__toml_read_number(const rad_toml *doc, rad_toml_node *table, const char *key, double *value,
-                          rad_error *error)
+int rad__toml_read_number(const rad_toml *doc, rad_toml_node *table, const char *key, double *value, rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
     if (node->type == RAD_TOML_INTEGER)
         *value = (double)node->integer;
-    else if (node->type == RAD_TOML_FLOAT &&
-             node->number - node->number == 0) /* neither inf nor nan */
+    else if (node->type == RAD_TOML_FLOAT && node->number - node->number == 0) /* neither inf nor nan */
         *value = node->number;
     else
         return refuse(doc, node, "a number", error);
     return 0;
 }
 
-int rad__toml_read_text(const rad_toml *doc, rad_toml_node *table, const char *key,
-                        const char **value, rad_error *error)
+int rad__toml_read_text(const rad_toml *doc, rad_toml_node *table, const char *key, const char **value,
+                        rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
     if (node->type != RAD_TOML_STRING) return refuse(doc, node, "a string", error);
-    if (strlen(node->text) != node->count)
-        return refuse(doc, node, "a string without the character U+0000", error);
+    if (strlen(node->text) != node->count) return refuse(doc, node, "a string without the character U+0000", error);
     *value = node->text;
     return 0;
 }
@@ -169,14 +160,13 @@ static void list_words(const char *const *words, char *text, size_t size)
     }
 }
 
-int rad__toml_read_word(const rad_toml *doc, rad_toml_node *table, const char *key,
-                        const char *const *words, uint32_t *value, rad_error *error)
+int rad__toml_read_word(const rad_toml *doc, rad_toml_node *table, const char *key, const char *const *words,
+                        uint32_t *value, rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
     for (uint32_t i = 0; node->type == RAD_TOML_STRING && words[i] != NULL; i++) {
-        if (strlen(words[i]) != node->count || memcmp(words[i], node->text, node->count) != 0)
-            continue;
+        if (strlen(words[i]) != node->count || memcmp(words[i], node->text, node->count) != 0) continue;
         *value = i;
         return 0;
     }
@@ -185,8 +175,8 @@ int rad__toml_read_word(const rad_toml *doc, rad_toml_node *table, const char *k
     return refuse(doc, node, expected, error);
 }
 
-int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *key,
-                         rad_toml_node **value, rad_error *error)
+int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *key, rad_toml_node **value,
+                         rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
@@ -195,8 +185,8 @@ int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *
     return 0;
 }
 
-int rad__toml_read_array(const rad_toml *doc, rad_toml_node *table, const char *key,
-                         enum rad_toml_type type, rad_toml_node **value, rad_error *error)
+int rad__toml_read_array(const rad_toml *doc, rad_toml_node *table, const char *key, enum rad_toml_type type,
+                         rad_toml_node **value, rad_error *error)
 {
     rad_toml_node *node = rad__toml_get(table, key);
     if (node == NULL) return 0;
@@ -207,8 +197,7 @@ int rad__toml_read_array(const rad_toml *doc, rad_toml_node *table, const char *
     return 0;
 }
 
-rad_toml_node *rad__toml_require(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                 rad_error *error)
+rad_toml_node *rad__toml_require(const rad_toml *doc, rad_toml_node *table, const char *key, rad_error *error)
 {
     char name[RAD_TOML_KEY_TEXT];
     rad_toml_node *node = rad__toml_get(table, key);
@@ -262,8 +251,7 @@ const char *rad__toml_nearest(const char *text, size_t length, const char *const
     return best;
 }
 
-int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table, const char *const *known,
-                         rad_error *error)
+int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table, const char *const *known, rad_error *error)
 {
     if (table == NULL || table->type != RAD_TOML_TABLE) return 0;
     const rad_toml_node *node = table->children->first;

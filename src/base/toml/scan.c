@@ -16,8 +16,7 @@ bool rad__toml_scan_fail(rad_toml_scan *s, rad_toml_place at, const char *format
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    s->status =
-        rad__error(s->error, RAD_EINPUT, "%s:%u:%u: %s", s->file_name, at.line, at.column, text);
+    s->status = rad__error(s->error, RAD_EINPUT, "%s:%u:%u: %s", s->file_name, at.line, at.column, text);
     return false;
 }
 
@@ -83,12 +82,8 @@ static bool refuse_byte(rad_toml_scan *s, const char *at)
     unsigned char c = (unsigned char)*at;
     s->at = at;
     rad_toml_place place = rad__toml_scan_place(s);
-    if (c == '\r')
-        return rad__toml_scan_fail(s, place,
-                                   "expected a line feed after the carriage return, found none");
-    if (c < 0x80)
-        return rad__toml_scan_fail(s, place, "expected text, found the control character U+%04X",
-                                   c);
+    if (c == '\r') return rad__toml_scan_fail(s, place, "expected a line feed after the carriage return, found none");
+    if (c < 0x80) return rad__toml_scan_fail(s, place, "expected text, found the control character U+%04X", c);
     return rad__toml_scan_fail(s, place, "expected UTF-8, found the byte 0x%02x", c);
 }
 
@@ -105,8 +100,7 @@ static bool check_bytes(rad_toml_scan *s)
     return true;
 }
 
-bool rad__toml_scan_open(rad_toml_scan *s, const char *file_name, const char *text, size_t size,
-                         rad_error *error)
+bool rad__toml_scan_open(rad_toml_scan *s, const char *file_name, const char *text, size_t size, rad_error *error)
 {
     static const char byte_order_mark[3] = {'\xef', '\xbb', '\xbf'};
     *s = (rad_toml_scan){.file_name = file_name, .error = error};
@@ -124,8 +118,7 @@ bool rad__toml_scan_open(rad_toml_scan *s, const char *file_name, const char *te
 
 bool rad__toml_is_bare(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
 bool rad__toml_scan_accept(rad_toml_scan *s, char c)

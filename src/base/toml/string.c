@@ -57,8 +57,7 @@ static bool scan_code_point(rad_toml_scan *s, const char *begin, int digits)
     }
     if (c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) {
         s->at = begin;
-        return rad__toml_scan_fail(s, rad__toml_scan_place(s),
-                                   "expected a character of Unicode, found U+%04X", c);
+        return rad__toml_scan_fail(s, rad__toml_scan_place(s), "expected a character of Unicode, found U+%04X", c);
     }
     put_character(&s->scratch, c);
     return true;
@@ -93,9 +92,8 @@ static bool scan_escape(rad_toml_scan *s, const literal *l)
     const char *after = s->at;
     if (l->multi && scan_line_end_escape(s)) return true;
     s->at = after;
-    return rad__toml_scan_expected(
-        s, l->multi ? "one of b t n f r \" \\ u U or a line end after the backslash"
-                    : "one of b t n f r \" \\ u U after the backslash");
+    return rad__toml_scan_expected(s, l->multi ? "one of b t n f r \" \\ u U or a line end after the backslash"
+                                               : "one of b t n f r \" \\ u U after the backslash");
 }
 
 /* ---- Strings ------------------------------------------------------------------------------------------- */
@@ -113,10 +111,9 @@ static bool unfinished(rad_toml_scan *s, const literal *l)
 {
     static const char *const closing[2][2] = {{"\"", "'"}, {"\"\"\"", "'''"}};
     bool line = s->at < s->end;
-    return rad__toml_scan_fail(s, rad__toml_scan_place(s),
-                               "expected %s, found the end of the %s; the string begins at %u:%u",
-                               closing[l->multi][l->quote == '\''], line ? "line" : "file",
-                               l->place.line, l->place.column);
+    return rad__toml_scan_fail(
+        s, rad__toml_scan_place(s), "expected %s, found the end of the %s; the string begins at %u:%u",
+        closing[l->multi][l->quote == '\''], line ? "line" : "file", l->place.line, l->place.column);
 }
 
 /* At a quote inside three quotes: up to two of them belong to the string, also right before its end. True when that

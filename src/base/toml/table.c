@@ -91,8 +91,7 @@ rad_toml_node *rad__toml_array_add(rad_arena *arena, rad_toml_node *array)
     return append(arena, array);
 }
 
-rad_toml_node *rad__toml_table_add(rad_arena *arena, rad_toml_node *table,
-                                   const rad_toml_slice *slice)
+rad_toml_node *rad__toml_table_add(rad_arena *arena, rad_toml_node *table, const rad_toml_slice *slice)
 {
     rad_toml_key *key = rad__arena_take(arena, 1, sizeof *key);
     char *text = rad__arena_text(arena, slice->text, slice->length);

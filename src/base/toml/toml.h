@@ -60,11 +60,10 @@ struct rad_toml_node {
     uint8_t made; /* tables and arrays: enum rad_toml_made */
     uint8_t depth;
     bool used;
-    uint32_t line,
-        column;          /* from 1, in characters; of a table with a header, those of the header */
-    uint32_t count;      /* bytes of a string, elements of an array, members of a table */
-    rad_toml_node *next; /* in the same table or array; but see rad__toml_next */
-    rad_toml_key *key;   /* NULL in an array, and of the root */
+    uint32_t line, column; /* from 1, in characters; of a table with a header, those of the header */
+    uint32_t count;        /* bytes of a string, elements of an array, members of a table */
+    rad_toml_node *next;   /* in the same table or array; but see rad__toml_next */
+    rad_toml_key *key;     /* NULL in an array, and of the root */
     union {
         const char *text; /* UTF-8; ends with a zero, and may have others in it */
         int64_t integer;
@@ -83,8 +82,8 @@ typedef struct rad_toml {
 
 /* Of more than `size_max` bytes nothing is read. On failure there is nothing to free; RAD_EINPUT says
  * "file:line:column: expected …, found …". */
-RAD_INTERNAL int rad__toml_parse(rad_toml *doc, const char *file_name, const char *text,
-                                 size_t size, size_t size_max, rad_error *error);
+RAD_INTERNAL int rad__toml_parse(rad_toml *doc, const char *file_name, const char *text, size_t size, size_t size_max,
+                                 rad_error *error);
 RAD_INTERNAL void rad__toml_free(rad_toml *doc);
 
 /* ---- Looking around ------------------------------------------------------------------------------------ */
@@ -103,51 +102,48 @@ RAD_INTERNAL const char *rad__toml_type_name(const rad_toml_node *node);
  * Each sets *value when there is such a key, and leaves it as it is when there is none. Another type, or a value out of
  * bounds, is an error that says what was expected, and where. Returns 0 or the code in force. `table` may be NULL. */
 
-RAD_INTERNAL int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                        int64_t least, int64_t most, int64_t *value,
+RAD_INTERNAL int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key, int64_t least,
+                                        int64_t most, int64_t *value, rad_error *error);
+RAD_INTERNAL int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char *key, bool *value,
                                         rad_error *error);
-RAD_INTERNAL int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                        bool *value, rad_error *error);
 /* A float that is a number, or an integer. */
-RAD_INTERNAL int rad__toml_read_number(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                       double *value, rad_error *error);
+RAD_INTERNAL int rad__toml_read_number(const rad_toml *doc, rad_toml_node *table, const char *key, double *value,
+                                       rad_error *error);
 /* A string without a zero in it; lives as long as the document. */
-RAD_INTERNAL int rad__toml_read_text(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                     const char **value, rad_error *error);
+RAD_INTERNAL int rad__toml_read_text(const rad_toml *doc, rad_toml_node *table, const char *key, const char **value,
+                                     rad_error *error);
 /* One of several words; *value is its number. `words` ends with NULL. */
 RAD_INTERNAL int rad__toml_read_word(const rad_toml *doc, rad_toml_node *table, const char *key,
                                      const char *const *words, uint32_t *value, rad_error *error);
-RAD_INTERNAL int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                      rad_toml_node **value, rad_error *error);
+RAD_INTERNAL int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *key, rad_toml_node **value,
+                                      rad_error *error);
 /* An array whose elements are all of that type. */
 RAD_INTERNAL int rad__toml_read_array(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                      enum rad_toml_type type, rad_toml_node **value,
-                                      rad_error *error);
+                                      enum rad_toml_type type, rad_toml_node **value, rad_error *error);
 
 /* The member of that name; when there is none, an error at the table, and NULL. */
-RAD_INTERNAL rad_toml_node *rad__toml_require(const rad_toml *doc, rad_toml_node *table,
-                                              const char *key, rad_error *error);
+RAD_INTERNAL rad_toml_node *rad__toml_require(const rad_toml *doc, rad_toml_node *table, const char *key,
+                                              rad_error *error);
 
 /* An error at the first member of the table that is not used. `known` is what may stand there, for "did you mean";
  * it ends with NULL, and may be NULL. */
-RAD_INTERNAL int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table,
-                                      const char *const *known, rad_error *error);
+RAD_INTERNAL int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table, const char *const *known,
+                                      rad_error *error);
 
 /* The first member anywhere below, in the order of the file, that is not used; NULL when all are. */
 RAD_INTERNAL const rad_toml_node *rad__toml_unused(const rad_toml_node *node);
 RAD_INTERNAL void rad__toml_use_all(rad_toml_node *node);
 
 /* The name that is most like a text, if there is one that could have been meant; else NULL. `known` ends with NULL. */
-RAD_INTERNAL const char *rad__toml_nearest(const char *text, size_t length,
-                                           const char *const *known);
+RAD_INTERNAL const char *rad__toml_nearest(const char *text, size_t length, const char *const *known);
 
 /* RAD_EINPUT "file:line:column: key: expected …, found …" at a value. */
-RAD_INTERNAL int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at,
-                                    const char *expected, rad_error *error);
+RAD_INTERNAL int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at, const char *expected,
+                                    rad_error *error);
 
 /* RAD_EINPUT "file:line:column: …" at a value. */
-RAD_INTERNAL int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error,
-                                 const char *format, ...) RAD_PRINTF(4, 5);
+RAD_INTERNAL int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error, const char *format,
+                                 ...) RAD_PRINTF(4, 5);
 
 /* ---- Writing ------------------------------------------------------------------------------------------- */
 

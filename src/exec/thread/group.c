@@ -84,8 +84,7 @@ static void group_spoil(rad_group *g)
     atomic_store_explicit(&g->spoilt, 1, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) enum rad_run job_answered(rad_worker *w, rad_group *g,
-                                                           enum rad_run answer)
+static __attribute__((noinline)) enum rad_run job_answered(rad_worker *w, rad_group *g, enum rad_run answer)
 {
     RAD_ASSERT(answer != RAD_RUN_BLOCKED);
     if (answer == RAD_RUN_YIELD_GLOBAL) return RAD_RUN_YIELD; /* Q3 */
@@ -106,8 +105,7 @@ static enum rad_run job_run(rad_task *task, rad_worker *w)
     return RAD_RUN_DONE;
 }
 
-void rad_group_spawn(rad_worker *w, rad_group *g, rad_job *job,
-                     enum rad_run (*run)(rad_job *job, rad_worker *w))
+void rad_group_spawn(rad_worker *w, rad_group *g, rad_job *job, enum rad_run (*run)(rad_job *job, rad_worker *w))
 {
     job->group = g;
     job->run = run;
@@ -194,14 +192,13 @@ static __attribute__((noinline)) void group_wait_deep(rad_shell *shell, rad_grou
     rad_worker *w = &shell->worker;
     group_fold(g);
     while (!g->finished) {
-        if (w->phase == RAD_PHASE_STOPPED || rad__sched_is_done(w->sched)) {
+        if (w->phase == RAD_PHASE_STOPPED || rad__sched_is_done(w->sched))
             group_wait_stopped(shell, g);
-        } else if (!rad__worker_take_own(w, shell_has_room(shell))) {
+        else if (!rad__worker_take_own(w, shell_has_room(shell)))
             rad__shell_listen(shell);
-        } else {
+        else
             do rad__shell_step(shell);
             while (w->phase != RAD_PHASE_PICK && w->phase != RAD_PHASE_STOPPED);
-        }
     }
 }
 
@@ -238,8 +235,7 @@ static void group_help(rad_worker *w, rad_group *g)
         group_wait_deep(shell, g);
     else
         group_wait_helping(shell, g);
-    if (RAD_UNLIKELY(w->current != NULL))
-        rad__shell_drain(shell); /* stopped, and it would run again */
+    if (RAD_UNLIKELY(w->current != NULL)) rad__shell_drain(shell); /* stopped, and it would run again */
     /* A worker to wake only if this one was the last that searched, and there is more work. */
     rad__exec_wake_thread(shell->exec, rad__worker_unnest(w, nest));
     if (RAD_LIKELY(!g->folded)) return;

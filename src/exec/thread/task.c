@@ -84,8 +84,7 @@ void rad_worker_spawn_on(rad_worker *w, uint32_t index, rad_task *task)
 void rad_worker_wake(rad_worker *w, rad_task *task)
 {
     uint32_t woken = rad__worker_wake(w, task);
-    if (RAD_UNLIKELY(woken != RAD_NONE || rad__idle_could_wake(&w->sched->idle)))
-        rad__shell_offer(w, woken);
+    if (RAD_UNLIKELY(woken != RAD_NONE || rad__idle_could_wake(&w->sched->idle))) rad__shell_offer(w, woken);
 }
 
 enum rad_run rad_worker_fail(rad_worker *w, int64_t code)

@@ -51,8 +51,7 @@ static bool search_is_over(rad_shell *shell)
 {
     const rad_exec_hooks *hooks = &shell->exec->hooks;
     if (hooks->hurry != NULL && hooks->hurry(hooks->context, &shell->worker)) return true;
-    return shell->misses % CLOCK_EVERY == 0 &&
-           rad__os_now_ns() - shell->search_began_ns >= patience(shell);
+    return shell->misses % CLOCK_EVERY == 0 && rad__os_now_ns() - shell->search_began_ns >= patience(shell);
 }
 
 static void search_missed(rad_shell *shell)
@@ -89,8 +88,7 @@ static bool search_yields(const rad_shell *shell, uint32_t draw)
     const rad_sched *s = w->sched;
     if (rad__sched_live(s) < 2 || shell->gave_up) return false;
     if (w->tries % (s->config.steal_tries + 1) == 0) return false; /* its own, and what is shared */
-    uint32_t victim =
-        w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, rad__sched_live(s), draw);
+    uint32_t victim = w->hint != RAD_NONE ? w->hint : rad__choose_victim(w->id, rad__sched_live(s), draw);
     const rad_deque *d = first_loot(s->workers[victim]);
     if (rad__deque_count(d) != 1) return false;
     int64_t taken = rad__deque_taken(d);
@@ -250,8 +248,7 @@ int64_t rad_exec_join(rad_exec *exec)
         RAD_ASSERT(!rad__os_thread_is_self(&exec->shells[i].thread)); /* it would wait for itself */
     rad_exec_close(exec);
     /* Pairs with the store in exec_thread_ends: what the tasks did is visible. A wait may return early. */
-    while (atomic_load_explicit(&exec->over, memory_order_acquire) == 0)
-        rad__os_word_wait(&exec->over, 0);
+    while (atomic_load_explicit(&exec->over, memory_order_acquire) == 0) rad__os_word_wait(&exec->over, 0);
     return atomic_load_explicit(&exec->sched.failure, memory_order_relaxed);
 }
 
@@ -262,13 +259,11 @@ static int options_check(const rad_exec_options *o, rad_error *error)
     if (o->workers > RAD_WORKERS_MAX)
         return rad__error(error, RAD_EINPUT, "%u workers, at most %d", o->workers, RAD_WORKERS_MAX);
     if (o->steal_tries > STEAL_TRIES_MAX)
-        return rad__error(error, RAD_EINPUT, "steal_tries of %u, at most %d", o->steal_tries,
-                          STEAL_TRIES_MAX);
+        return rad__error(error, RAD_EINPUT, "steal_tries of %u, at most %d", o->steal_tries, STEAL_TRIES_MAX);
     if (o->spin_us > SPIN_MAX_US && o->spin_us != RAD_SPIN_NONE)
         return rad__error(error, RAD_EINPUT, "spin_us of %u, at most %d", o->spin_us, SPIN_MAX_US);
     if (o->stack_size != 0 && o->stack_size < STACK_LEAST)
-        return rad__error(error, RAD_EINPUT, "stack_size of %zu bytes, at least %d", o->stack_size,
-                          STACK_LEAST);
+        return rad__error(error, RAD_EINPUT, "stack_size of %zu bytes, at least %d", o->stack_size, STACK_LEAST);
     return 0;
 }
 
@@ -280,8 +275,7 @@ static uint64_t spin_in_ns(const rad_exec_options *o, uint32_t workers, uint32_t
     return UINT64_C(1000) * (o->spin_us ? o->spin_us : SPIN_MAX_US);
 }
 
-static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, uint32_t spare,
-                                  uint64_t spin_ns)
+static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, uint32_t spare, uint64_t spin_ns)
 {
     return (rad_sched_config){
         .workers = workers,
@@ -330,8 +324,7 @@ static void exec_free(rad_exec *exec)
     rad__free(exec);
 }
 
-static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_hooks *hooks,
-                     rad_error *error)
+static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_hooks *hooks, rad_error *error)
 {
     uint32_t cpus = rad__os_cpu_count();
     uint32_t workers = o->workers ? o->workers : cpus < RAD_WORKERS_MAX ? cpus : RAD_WORKERS_MAX;
@@ -344,8 +337,7 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_h
     exec->scratch_size = o->scratch_size;
     exec->seed = o->seed;
     if (hooks != NULL) exec->hooks = *hooks;
-    if (exec->hooks.spare > RAD_WORKERS_MAX - workers)
-        exec->hooks.spare = RAD_WORKERS_MAX - workers;
+    if (exec->hooks.spare > RAD_WORKERS_MAX - workers) exec->hooks.spare = RAD_WORKERS_MAX - workers;
     rad_sched_config config = config_of(o, workers, exec->hooks.spare, exec->spin_ns);
     uint32_t seats = workers + exec->hooks.spare;
     exec->shells = rad__alloc_lines_later(seats, sizeof *exec->shells, &exec->memory);
@@ -400,8 +392,7 @@ int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *
     return rad__exec_create(out, options, NULL, error);
 }
 
-int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks,
-                     rad_error *error)
+int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks, rad_error *error)
 {
     static const rad_exec_options preset;
     const rad_exec_options *o = options ? options : &preset;
@@ -446,8 +437,8 @@ static bool exec_thread_begins(rad_exec *exec)
     uint32_t running = atomic_load_explicit(&exec->running, memory_order_relaxed);
     do
         if (running == 0) return false;
-    while (!atomic_compare_exchange_weak_explicit(&exec->running, &running, running + 1,
-                                                  memory_order_relaxed, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&exec->running, &running, running + 1, memory_order_relaxed,
+                                                  memory_order_relaxed));
     return true;
 }
 
@@ -474,7 +465,6 @@ bool rad__exec_is_manned(const rad_exec *exec, uint32_t seat)
 uint32_t rad__exec_manned(const rad_exec *exec)
 {
     uint32_t count = exec->sched.config.workers;
-    for (uint32_t i = count; i < rad__sched_seats(&exec->sched); i++)
-        count += !seat_is_free(&exec->shells[i]);
+    for (uint32_t i = count; i < rad__sched_seats(&exec->sched); i++) count += !seat_is_free(&exec->shells[i]);
     return count;
 }

@@ -96,8 +96,7 @@ struct rad_exec {
     rad_exec_hooks hooks;
     rad_shell *shells; /* of all seats; the first `opened` of them are open */
     void *memory;      /* … where they are */
-    uint32_t
-        opened; /* the regular workers; more when they are first needed. Changed by who reinforces alone */
+    uint32_t opened;   /* the regular workers; more when they are first needed. Changed by who reinforces alone */
     uint32_t threads;  /* started; of the regular workers */
     size_t stack_size; /* of threads */
     size_t scratch_size;
@@ -139,8 +138,8 @@ static inline bool rad__shell_away(rad_worker *w)
     uint32_t nobody = 0;
     if (atomic_load_explicit(&exec->away, memory_order_relaxed) != 0) return false;
     /* S1, pairs with G3, and with the store of whoever was away before. */
-    if (!atomic_compare_exchange_strong_explicit(&exec->away, &nobody, w->id + 1,
-                                                 memory_order_seq_cst, memory_order_relaxed))
+    if (!atomic_compare_exchange_strong_explicit(&exec->away, &nobody, w->id + 1, memory_order_seq_cst,
+                                                 memory_order_relaxed))
         return false;
     const _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
     /* S2, pairs with G2. */
@@ -173,8 +172,8 @@ static inline void rad__shell_barrier(rad_worker *w)
 }
 
 /* rad_exec_create with hooks, which are copied. */
-RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *options,
-                                  const rad_exec_hooks *hooks, rad_error *error);
+RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *options, const rad_exec_hooks *hooks,
+                                  rad_error *error);
 
 /* One more worker, in a spare seat, until it has had nothing to do for a while. False: all are taken, the end has
  * come, or there is no thread to be had. By one thread at a time. */
@@ -209,8 +208,7 @@ RAD_INTERNAL void rad__shell_offer(rad_worker *w, uint32_t woken);
 static inline void rad__shell_spawn(rad_worker *w, rad_task *task)
 {
     uint32_t woken = rad__worker_spawn(w, task);
-    if (RAD_UNLIKELY(woken != RAD_NONE || rad__idle_could_wake(&w->sched->idle)))
-        rad__shell_offer(w, woken);
+    if (RAD_UNLIKELY(woken != RAD_NONE || rad__idle_could_wake(&w->sched->idle))) rad__shell_offer(w, woken);
 }
 
 /* The executor is stopped: drops everything that this worker can get hold of. */

@@ -15,8 +15,7 @@ static bool index_make(index_of *x, const rad_flow_search *s, bool backwards)
     x->first = rad__alloc(s->node_count + 2u, sizeof *x->first);
     x->items = rad__alloc(s->edge_count + 1u, sizeof *x->items);
     if (x->first == NULL || x->items == NULL) return false;
-    for (uint32_t i = 0; i < s->edge_count; i++)
-        x->first[(backwards ? s->edges[i].to : s->edges[i].from) + 2]++;
+    for (uint32_t i = 0; i < s->edge_count; i++) x->first[(backwards ? s->edges[i].to : s->edges[i].from) + 2]++;
     for (uint32_t i = 2; i < s->node_count + 2; i++) x->first[i] += x->first[i - 1];
     for (uint32_t i = 0; i < s->edge_count; i++)
         x->items[x->first[(backwards ? s->edges[i].to : s->edges[i].from) + 1]++] = i;
@@ -30,8 +29,7 @@ static void index_free(index_of *x)
 }
 
 /* Marks everything from which an end can be reached. */
-static void mark_found(const rad_flow_search *s, const index_of *back, uint8_t *found,
-                       uint32_t *stack)
+static void mark_found(const rad_flow_search *s, const index_of *back, uint8_t *found, uint32_t *stack)
 {
     uint32_t top = 0;
     for (uint32_t i = 0; i < s->node_count; i++)
@@ -52,8 +50,7 @@ static void mark_found(const rad_flow_search *s, const index_of *back, uint8_t *
 
 /* Marks, too, those that must come to a standstill: of the lost ones, all that cannot go on for ever. `left`: steps of
  * a node that do not lead to one. */
-static void mark_ending(const rad_flow_search *s, const index_of *back, uint8_t *found,
-                        uint32_t *stack, uint32_t *left)
+static void mark_ending(const rad_flow_search *s, const index_of *back, uint8_t *found, uint32_t *stack, uint32_t *left)
 {
     uint32_t top = 0;
     for (uint32_t i = 0; i < s->edge_count; i++) left[s->edges[i].from]++;
@@ -70,8 +67,7 @@ static void mark_ending(const rad_flow_search *s, const index_of *back, uint8_t 
 }
 
 /* From the first node that can go on for ever, until it is back at one it has been at. */
-static bool walk_circle(rad_flow_reach *r, const rad_flow_search *s, const index_of *on,
-                        uint8_t *found)
+static bool walk_circle(rad_flow_reach *r, const rad_flow_search *s, const index_of *on, uint8_t *found)
 {
     uint32_t node = r->round;
     while (found[node] == 0) {

@@ -28,8 +28,7 @@ bool rad__flow_draws(const rad_flow_program *p)
     }
     for (uint32_t i = 0; i < p->code_count; i++) {
         const rad_flow_op *op = &p->code[i];
-        if (op->code == RAD_OP_TAKEN && (op->b > 1 || p->ways[op->a].event.into != RAD_NONE))
-            return true;
+        if (op->code == RAD_OP_TAKEN && (op->b > 1 || p->ways[op->a].event.into != RAD_NONE)) return true;
     }
     return false;
 }
@@ -50,8 +49,7 @@ bool rad__flow_traits_make(rad_flow_traits *t, const rad_flow_program *p, bool d
         if (op->code == RAD_OP_MORE) t->more[op->a] = 1;
     }
     t->stops_some |= t->cancels_task || t->cancels_region;
-    for (uint32_t i = 0; i < p->region_count; i++)
-        t->stops_some |= p->regions[i].on_failure != RAD_NONE;
+    for (uint32_t i = 0; i < p->region_count; i++) t->stops_some |= p->regions[i].on_failure != RAD_NONE;
     return t->more != NULL;
 }
 
@@ -97,8 +95,7 @@ static bool count_true(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op, u
 static bool is_caught(const rad_flow_vm *vm, uint32_t token)
 {
     for (uint32_t at = vm->tokens[token].region; at != RAD_NONE; at = vm->regions[at].parent)
-        if (vm->program->regions[vm->regions[at].region].on_failure != RAD_NONE &&
-            vm->regions[at].owner != RAD_NONE)
+        if (vm->program->regions[vm->regions[at].region].on_failure != RAD_NONE && vm->regions[at].owner != RAD_NONE)
             return true;
     return false;
 }
@@ -113,8 +110,7 @@ static bool finish_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uin
     return !t->ends && task->outcomes & RAD_OUTCOME_OK_BIT && !is_caught(vm, token);
 }
 
-static bool taken_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uint32_t token,
-                           const rad_flow_op *op)
+static bool taken_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 {
     for (uint32_t i = 0; i < op->b; i++)
         if (vm->program->ways[op->a + i].event.into != RAD_NONE) return writes_unseen(t, vm, token);
@@ -122,8 +118,7 @@ static bool taken_is_local(const rad_flow_traits *t, const rad_flow_vm *vm, uint
 }
 
 /* Paths of new tokens depend on who is alive when branches outlive their forks; draws depend on paths. */
-static bool fork_is_local(const rad_flow_traits *t, rad_flow_vm *vm, uint32_t token,
-                          const rad_flow_op *op)
+static bool fork_is_local(const rad_flow_traits *t, rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 {
     uint32_t count;
     int64_t value;
@@ -180,8 +175,7 @@ bool rad__flow_is_local(const rad_flow_traits *t, rad_flow_vm *vm, uint32_t toke
     int64_t value;
     uint32_t count;
     /* What is drawn depends on how many effects a path has begun, also before it was stopped. */
-    if ((op->code == RAD_OP_START || op->code == RAD_OP_BEGIN) && t->drawn && t->stops_some)
-        return false;
+    if ((op->code == RAD_OP_START || op->code == RAD_OP_BEGIN) && t->drawn && t->stops_some) return false;
     if (op->code == RAD_OP_START || op->code == RAD_OP_RETRY) return true;
     if (t->cancels_task) return false; /* it matters who stands before which task */
     switch ((enum rad_flow_code)op->code) {

@@ -16,9 +16,9 @@
 typedef struct rad_flow_traits {
     bool cancels_task, cancels_region, compensates, finishes, detaches;
     bool stops_some; /* some tokens may be cancelled while the case goes on */
-    bool drawn;    /* outcomes are, and there are some: paths, and effects begun by them, matter */
-    bool ends;     /* which end it comes to, matters */
-    uint8_t *more; /* by operation: some `more` adds to this many */
+    bool drawn;      /* outcomes are, and there are some: paths, and effects begun by them, matter */
+    bool ends;       /* which end it comes to, matters */
+    uint8_t *more;   /* by operation: some `more` adds to this many */
 } rad_flow_traits;
 
 /* The world has a say in it: outcomes, values, events. */
@@ -103,23 +103,20 @@ typedef struct rad_flow_search {
 
 /* `drawn`: the outcome seed, 0: chosen. */
 RAD_INTERNAL int rad__flow_search_open(rad_flow_search *s, const rad_flow_program *p,
-                                       const rad_flow_validate_options *o, uint64_t drawn,
-                                       rad_error *error);
+                                       const rad_flow_validate_options *o, uint64_t drawn, rad_error *error);
 RAD_INTERNAL void rad__flow_search_close(rad_flow_search *s);
 RAD_INTERNAL int rad__flow_search_all(rad_flow_search *s, rad_error *error);
 
 /* The run that leads to a node. False: no memory. */
-RAD_INTERNAL bool rad__flow_search_path(const rad_flow_search *s, uint32_t node,
-                                        rad_flow_walk *run);
+RAD_INTERNAL bool rad__flow_search_path(const rad_flow_search *s, uint32_t node, rad_flow_walk *run);
 
 /* One step more, to a state like that of the node: the run's choices may count differently there than where the
  * search met it. *found: there is such a step. */
-RAD_INTERNAL int rad__flow_search_extend(rad_flow_search *s, rad_flow_walk *run, uint32_t node,
-                                         bool *found, rad_error *error);
+RAD_INTERNAL int rad__flow_search_extend(rad_flow_search *s, rad_flow_walk *run, uint32_t node, bool *found,
+                                         rad_error *error);
 
 /* The run of policy first, and how it ends. False in *ended: it does not, within the budget. */
-RAD_INTERNAL int rad__flow_search_reference(rad_flow_search *s, rad_flow_walk *run, bool *ended,
-                                            rad_error *error);
+RAD_INTERNAL int rad__flow_search_reference(rad_flow_search *s, rad_flow_walk *run, bool *ended, rad_error *error);
 
 /* State and data of a case that has ended, as a number, and in words. */
 RAD_INTERNAL uint64_t rad__flow_ending(const rad_flow_vm *vm);
@@ -128,15 +125,13 @@ RAD_INTERNAL void rad__flow_ending_text(const rad_flow_vm *vm, char *text, size_
 /* ---- What can be reached (graph.c) ------------------------------------------------------------------- */
 
 typedef struct rad_flow_reach {
-    uint32_t lost; /* the first node from which no end can be reached; RAD_NONE: there is none */
-    uint32_t
-        round; /* the first of them from which it is possible to go on for ever; RAD_NONE: none */
+    uint32_t lost;    /* the first node from which no end can be reached; RAD_NONE: there is none */
+    uint32_t round;   /* the first of them from which it is possible to go on for ever; RAD_NONE: none */
     uint32_t *circle; /* from `round` on: nodes, the last one being one of those before it */
     uint32_t circle_count, circle_capacity;
 } rad_flow_reach;
 
-RAD_INTERNAL bool rad__flow_reach_find(rad_flow_reach *r,
-                                       const rad_flow_search *s); /* false: no memory */
+RAD_INTERNAL bool rad__flow_reach_find(rad_flow_reach *r, const rad_flow_search *s); /* false: no memory */
 RAD_INTERNAL void rad__flow_reach_free(rad_flow_reach *r);
 
 #endif

@@ -23,8 +23,7 @@ static uint32_t find_local(rad_flow_search *s, const rad_kernel *k, const rad_de
 {
     if (s->every_order) return RAD_NONE;
     for (uint32_t i = 0; i < s->vm->token_count; i++)
-        if (rad_is_enabled(k, i) && rad__flow_is_local(&s->traits, s->vm, i))
-            return rad__index_of(k, d, i);
+        if (rad_is_enabled(k, i) && rad__flow_is_local(&s->traits, s->vm, i)) return rad__index_of(k, d, i);
     return RAD_NONE;
 }
 
@@ -49,8 +48,7 @@ static void search_destroy(rad_policy *p)
     (void)p;
 }
 
-static const rad_policy_class search_class = {
-    .name = "validator", .choose = search_choose, .destroy = search_destroy};
+static const rad_policy_class search_class = {.name = "validator", .choose = search_choose, .destroy = search_destroy};
 
 /* ---- The machine, watched ------------------------------------------------------------------- */
 
@@ -59,8 +57,8 @@ static void see_branches(rad_flow_search *s, uint32_t token, const rad_flow_op *
 {
     const rad_token *t = &s->vm->tokens[token];
     uint32_t pc = (uint32_t)(op - s->program->code);
-    bool one = op->code == RAD_OP_XOR || op->code == RAD_OP_TAKEN ||
-               op->code == RAD_OP_INTERLEAVE || op->code == RAD_OP_INTERLEAVE_AGAIN;
+    bool one = op->code == RAD_OP_XOR || op->code == RAD_OP_TAKEN || op->code == RAD_OP_INTERLEAVE ||
+               op->code == RAD_OP_INTERLEAVE_AGAIN;
     if (one && s->k->valued) s->way_seen[op->a + s->k->value] = 1;
     if (op->code == RAD_OP_XOR && !s->k->valued && t->alive && op->d == t->pc) s->else_seen[pc] = 1;
     if (op->code == RAD_OP_AWAIT && s->k->value == 0) s->else_seen[pc] = 1;
@@ -76,14 +74,12 @@ static void see_branches(rad_flow_search *s, uint32_t token, const rad_flow_op *
 
 static void see_improper(rad_flow_search *s, uint32_t token, const rad_flow_op *op)
 {
-    uint32_t left =
-        s->improper || s->at < s->prefix ? RAD_NONE : rad__flow_left_behind(s->vm, token);
+    uint32_t left = s->improper || s->at < s->prefix ? RAD_NONE : rad__flow_left_behind(s->vm, token);
     char who[100], other[100];
     if (left == RAD_NONE) return;
     rad__flow_path(s->vm, token, who, sizeof who);
     rad__flow_path(s->vm, left, other, sizeof other);
-    snprintf(s->improper_text, sizeof s->improper_text,
-             "token %s %s (line %u) while token %s is still at line %u", who,
+    snprintf(s->improper_text, sizeof s->improper_text, "token %s %s (line %u) while token %s is still at line %u", who,
              op->code == RAD_OP_END ? "ends the flow" : "finishes the case", op->line, other,
              rad__flow_op(s->vm, left)->line);
     rad_flow_walk *run = &s->improper_run;
@@ -148,16 +144,15 @@ static bool take_rooms(rad_flow_search *s)
     return s->op_seen && s->else_seen && s->way_seen && s->task_seen;
 }
 
-int rad__flow_search_open(rad_flow_search *s, const rad_flow_program *p,
-                          const rad_flow_validate_options *o, uint64_t drawn, rad_error *error)
+int rad__flow_search_open(rad_flow_search *s, const rad_flow_program *p, const rad_flow_validate_options *o,
+                          uint64_t drawn, rad_error *error)
 {
     *s = (rad_flow_search){.policy = {&search_class}, .program = p, .options = *o};
     s->states_most = o->states > 0 ? o->states : STATES_PRESET;
     s->steps_most = o->steps > 0 ? o->steps : STEPS_PRESET;
     s->every_order = o->every_order;
     s->first_deadlock = s->other_end = RAD_NONE;
-    const rad_flow_case_options world = {.world = drawn ? RAD_WORLD_DRAWN : RAD_WORLD_CHOSEN,
-                                         .outcome_seed = drawn};
+    const rad_flow_case_options world = {.world = drawn ? RAD_WORLD_DRAWN : RAD_WORLD_CHOSEN, .outcome_seed = drawn};
     int status = rad__flow_vm_open(&s->vm, p, &world, error);
     if (status == 0) status = rad__kernel_open(&s->k, (rad_choice_buffer){NULL, 0, NULL}, error);
     if (status == 0 && (!take_rooms(s) || !rad__flow_traits_make(&s->traits, p, drawn != 0)))
@@ -219,8 +214,7 @@ static bool add_edge(rad_flow_search *s, uint32_t to)
         !RAD_GROW(&s->choices, &s->choice_capacity, s->choice_count + count))
         return out_of_memory(s);
     s->edges[s->edge_count++] = (rad_flow_edge){s->node, to, s->choice_count, count};
-    for (uint32_t i = 0; i < count; i++)
-        s->choices[s->choice_count++] = s->frames[s->step_begin + i].chosen;
+    for (uint32_t i = 0; i < count; i++) s->choices[s->choice_count++] = s->frames[s->step_begin + i].chosen;
     return true;
 }
 
@@ -228,8 +222,7 @@ static void add_line(void *context, const char *text)
 {
     char *all = context;
     size_t used = strlen(all);
-    snprintf(all + used, sizeof((rad_flow_search *)0)->deadlock - used, "%s%s",
-             used > 0 ? "; " : "", text);
+    snprintf(all + used, sizeof((rad_flow_search *)0)->deadlock - used, "%s%s", used > 0 ? "; " : "", text);
 }
 
 /* Nothing can go on. */
@@ -237,8 +230,7 @@ static void close_node(rad_flow_search *s, uint32_t node)
 {
     if (s->vm->live == 0) {
         s->nodes[node].kind = RAD_NODE_END;
-        if (!s->compares || s->other_end != RAD_NONE || rad__flow_ending(s->vm) == s->expected)
-            return;
+        if (!s->compares || s->other_end != RAD_NONE || rad__flow_ending(s->vm) == s->expected) return;
         s->other_end = node;
         rad__flow_ending_text(s->vm, s->other_text, sizeof s->other_text);
         return;
@@ -276,10 +268,8 @@ static bool visit(rad_flow_search *s)
 static void begin_run(rad_flow_search *s, rad_policy *policy, rad_observer *observer)
 {
     static const rad_estimates nothing;
-    rad_run_options o = {.policy = policy,
-                         .info = {.estimates = &nothing},
-                         .max_steps = UINT64_MAX,
-                         .observers = {observer}};
+    rad_run_options o = {
+        .policy = policy, .info = {.estimates = &nothing}, .max_steps = UINT64_MAX, .observers = {observer}};
     s->prefix = s->frame_count;
     s->at = s->step_begin = 0;
     s->node = s->prefix > 0 ? s->frames[s->prefix - 1].node : RAD_NONE;
@@ -300,11 +290,10 @@ static bool advance(rad_flow_search *s)
 static bool budget_left(const rad_flow_search *s)
 {
     const rad_flow_validate_options *o = &s->options;
-    if (o->progress != NULL && s->steps % PROGRESS_STEPS == 0)
-        o->progress(o->context, s->node_count, s->steps);
+    if (o->progress != NULL && s->steps % PROGRESS_STEPS == 0) o->progress(o->context, s->node_count, s->steps);
     if (o->interrupted != NULL && *o->interrupted) return false;
-    return s->node_count < s->states_most && s->steps < s->steps_most &&
-           s->edge_count < EDGES_MOST && s->choice_count < EDGES_MOST;
+    return s->node_count < s->states_most && s->steps < s->steps_most && s->edge_count < EDGES_MOST &&
+           s->choice_count < EDGES_MOST;
 }
 
 /* From the beginning to something that is known. False: that was all, or an error, or the budget. */
@@ -345,8 +334,7 @@ int rad__flow_search_all(rad_flow_search *s, rad_error *error)
         s->exhausted = !backtrack(s);
     } while (!s->exhausted);
     /* A flow without a choice is one run, and may be one state. */
-    if (s->error.code == 0 && s->frame_count == 0 && s->node_count > 0 && budget_left(s))
-        s->exhausted = true;
+    if (s->error.code == 0 && s->frame_count == 0 && s->node_count > 0 && budget_left(s)) s->exhausted = true;
     if (s->error.code == 0) return 0;
     /* A limit of the machine is a budget, too. */
     return s->error.code == RAD_ELIMIT ? 0 : rad__error(error, s->error.code, "%s", s->error.text);
@@ -367,8 +355,7 @@ bool rad__flow_search_path(const rad_flow_search *s, uint32_t node, rad_flow_wal
     for (uint32_t at = node; s->nodes[at].edge != RAD_NONE; at = s->edges[s->nodes[at].edge].from) {
         const rad_flow_edge *e = &s->edges[s->nodes[at].edge];
         end -= e->choice_count;
-        for (uint32_t i = 0; i < e->choice_count; i++)
-            run->choices[end + i] = s->choices[e->choice + i];
+        for (uint32_t i = 0; i < e->choice_count; i++) run->choices[end + i] = s->choices[e->choice + i];
     }
     return true;
 }
@@ -377,8 +364,7 @@ bool rad__flow_search_path(const rad_flow_search *s, uint32_t node, rad_flow_wal
 static bool load_frames(rad_flow_search *s, const rad_flow_walk *run)
 {
     if (!RAD_GROW(&s->frames, &s->frame_capacity, (uint32_t)run->count + 1)) return false;
-    for (uint64_t i = 0; i < run->count; i++)
-        s->frames[i] = (rad_flow_frame){run->choices[i], 0, RAD_NONE, true};
+    for (uint64_t i = 0; i < run->count; i++) s->frames[i] = (rad_flow_frame){run->choices[i], 0, RAD_NONE, true};
     s->frame_count = (uint32_t)run->count;
     return true;
 }
@@ -393,8 +379,7 @@ static bool keep_frames(const rad_flow_search *s, rad_flow_walk *run)
     return true;
 }
 
-int rad__flow_search_extend(rad_flow_search *s, rad_flow_walk *run, uint32_t node, bool *found,
-                            rad_error *error)
+int rad__flow_search_extend(rad_flow_search *s, rad_flow_walk *run, uint32_t node, bool *found, rad_error *error)
 {
     uint64_t key, steps = run->steps + 1;
     *found = false;
@@ -430,8 +415,7 @@ static void listen(rad_observer *o, rad_kernel *k, const rad_decision *d, uint32
         l->run->choices[l->run->count++] = chosen;
 }
 
-int rad__flow_search_reference(rad_flow_search *s, rad_flow_walk *run, bool *ended,
-                               rad_error *error)
+int rad__flow_search_reference(rad_flow_search *s, rad_flow_walk *run, bool *ended, rad_error *error)
 {
     rad_policy *first;
     listener l = {.base = {.decided = listen}, .run = run};
@@ -461,8 +445,7 @@ uint64_t rad__flow_ending(const rad_flow_vm *vm)
     for (uint32_t i = 0; i < tree->variable_count && vm->final != RAD_NONE; i++) {
         int64_t value = rad__data_at(vm, vm->final)[i];
         bool text = tree->variables[i].type == RAD_FLOW_TEXT;
-        if (!tree->variables[i].is_local)
-            hash = rad__mix64(hash + (text ? vm->texts[value].hash : (uint64_t)value));
+        if (!tree->variables[i].is_local) hash = rad__mix64(hash + (text ? vm->texts[value].hash : (uint64_t)value));
     }
     return hash;
 }
@@ -478,13 +461,10 @@ void rad__flow_ending_text(const rad_flow_vm *vm, char *text, size_t size)
         const char *name = rad__flow_name(&vm->program->file, v->name);
         if (v->is_local) continue;
         if (v->type == RAD_FLOW_TEXT)
-            used += (size_t)snprintf(text + used, size - used, ", %s = \"%.40s\"", name,
-                                     vm->texts[value].text);
+            used += (size_t)snprintf(text + used, size - used, ", %s = \"%.40s\"", name, vm->texts[value].text);
         else if (v->type == RAD_FLOW_BOOL)
-            used += (size_t)snprintf(text + used, size - used, ", %s = %s", name,
-                                     value ? "true" : "false");
+            used += (size_t)snprintf(text + used, size - used, ", %s = %s", name, value ? "true" : "false");
         else
-            used +=
-                (size_t)snprintf(text + used, size - used, ", %s = %lld", name, (long long)value);
+            used += (size_t)snprintf(text + used, size - used, ", %s = %lld", name, (long long)value);
     }
 }

@@ -19,9 +19,9 @@ typedef struct validation {
 
 const char *rad_flow_property_name(enum rad_flow_property property)
 {
-    static const char *const names[RAD_FLOW_PROPERTIES] = {
-        "no deadlock", "no dead task",       "no dead code", "proper completion",
-        "no livelock", "option to complete", "confluence"};
+    static const char *const names[RAD_FLOW_PROPERTIES] = {"no deadlock",       "no dead task", "no dead code",
+                                                           "proper completion", "no livelock",  "option to complete",
+                                                           "confluence"};
     return property < RAD_FLOW_PROPERTIES ? names[property] : NULL;
 }
 
@@ -82,8 +82,7 @@ static bool assume(validation *v, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     char *own = rad__arena_text(&v->arena, text, strlen(text));
-    if (own == NULL || !RAD_GROW(&r->assumptions, &v->assumption_capacity, r->assumption_count + 1))
-        return false;
+    if (own == NULL || !RAD_GROW(&r->assumptions, &v->assumption_capacity, r->assumption_count + 1)) return false;
     r->assumptions[r->assumption_count++] = own;
     return true;
 }
@@ -115,9 +114,8 @@ static bool assume_domain(validation *v, const rad_flow_program *p, uint32_t var
         else
             phrase_add(&values, "%lld", (long long)d->values[i]);
     phrase_end(&values);
-    return assume(
-        v, "tasks and events write nothing to %s but %s (its domain is not declared by `in`)", name,
-        values.text);
+    return assume(v, "tasks and events write nothing to %s but %s (its domain is not declared by `in`)", name,
+                  values.text);
 }
 
 static bool assume_tasks(validation *v, const rad_flow_program *p)
@@ -126,15 +124,13 @@ static bool assume_tasks(validation *v, const rad_flow_program *p)
     for (uint32_t i = 0; i < p->tree->task_count; i++) {
         const rad_flow_task *t = &p->tree->tasks[i];
         const char *name = rad__flow_name(&p->file, t->name);
-        if (t->outcomes == (RAD_OUTCOME_OK_BIT | RAD_OUTCOME_FAIL_BIT))
-            phrase_add(&both, "%s", name);
+        if (t->outcomes == (RAD_OUTCOME_OK_BIT | RAD_OUTCOME_FAIL_BIT)) phrase_add(&both, "%s", name);
         if (t->is_call && !t->writes.given) phrase_add(&silent, "%s", name);
     }
     phrase_end(&both);
     phrase_end(&silent);
     if (both.items > 0 && !assume(v, "may succeed or fail, each time: %s", both.text)) return false;
-    return silent.items == 0 ||
-           assume(v, "write nothing, because no `writes` is declared: %s", silent.text);
+    return silent.items == 0 || assume(v, "write nothing, because no `writes` is declared: %s", silent.text);
 }
 
 static bool has_events(const rad_flow_program *p)
@@ -149,8 +145,7 @@ static bool assume_all(validation *v, const rad_flow_program *p)
     if (!assume_tasks(v, p)) return false;
     for (uint32_t i = 0; i < p->tree->variable_count; i++)
         if (!assume_domain(v, p, i)) return false;
-    return !has_events(p) ||
-           assume(v, "signals and timers come in any order, each sooner or later");
+    return !has_events(p) || assume(v, "signals and timers come in any order, each sooner or later");
 }
 
 static bool tell_failures(validation *v, const rad_flow_search *s)
@@ -170,14 +165,12 @@ static bool tell_failures(validation *v, const rad_flow_search *s)
 typedef struct graveyard {
     validation *v;
     const rad_flow_search *s;
-    const uint32_t
-        *op_of; /* by statement: its first operation, the one with branches; or RAD_NONE */
+    const uint32_t *op_of;  /* by statement: its first operation, the one with branches; or RAD_NONE */
     const uint8_t *reached; /* by statement */
     bool failed;
 } graveyard;
 
-static void bury(graveyard *g, bool is_task, uint32_t line, const char *format, ...)
-    RAD_PRINTF(4, 5);
+static void bury(graveyard *g, bool is_task, uint32_t line, const char *format, ...) RAD_PRINTF(4, 5);
 static void bury(graveyard *g, bool is_task, uint32_t line, const char *format, ...)
 {
     rad_flow_validation *r = &g->v->report;
@@ -215,8 +208,7 @@ static void bury_statement(graveyard *g, const rad_flow_statement *s)
 {
     const rad_flow_program *p = g->s->program;
     if (s->kind == RAD_FLOW_DO)
-        bury(g, false, s->place.line, "do %s",
-             rad__flow_name(&p->file, p->tree->tasks[s->name].name));
+        bury(g, false, s->place.line, "do %s", rad__flow_name(&p->file, p->tree->tasks[s->name].name));
     else
         bury(g, false, s->place.line, "%s", rad__flow_kind_name(s->kind));
 }
@@ -234,8 +226,7 @@ static void walk(graveyard *g, const rad_flow_block *block)
                 walk(g, &s->branches[i].block);
             else
                 bury(g, false, rad__flow_branch_line(s, i), "%s of %s",
-                     s->has_else && i + 1 == s->branch_count ? "else" : "a branch",
-                     rad__flow_kind_name(s->kind));
+                     s->has_else && i + 1 == s->branch_count ? "else" : "a branch", rad__flow_kind_name(s->kind));
         if (s->on_cancel != NULL) walk(g, &s->on_cancel->block);
         if (s->on_failure != NULL) walk(g, &s->on_failure->block);
     }
@@ -243,8 +234,8 @@ static void walk(graveyard *g, const rad_flow_block *block)
 
 static bool has_branches(const rad_flow_op *op)
 {
-    return op->code == RAD_OP_XOR || op->code == RAD_OP_OR || op->code == RAD_OP_FORK ||
-           op->code == RAD_OP_TAKEN || op->code == RAD_OP_INTERLEAVE || op->code == RAD_OP_AWAIT;
+    return op->code == RAD_OP_XOR || op->code == RAD_OP_OR || op->code == RAD_OP_FORK || op->code == RAD_OP_TAKEN ||
+           op->code == RAD_OP_INTERLEAVE || op->code == RAD_OP_AWAIT;
 }
 
 static bool find_dead(validation *v, const rad_flow_search *s)
@@ -260,8 +251,7 @@ static bool find_dead(validation *v, const rad_flow_search *s)
     }
     for (uint32_t i = 0; i < p->tree->task_count && !g.failed; i++)
         if (!s->task_seen[i])
-            bury(&g, true, p->tree->tasks[i].place.line, "task %s",
-                 rad__flow_name(&p->file, p->tree->tasks[i].name));
+            bury(&g, true, p->tree->tasks[i].place.line, "task %s", rad__flow_name(&p->file, p->tree->tasks[i].name));
     if (!g.failed) walk(&g, &p->tree->body);
     rad__free(op_of);
     rad__free(reached);
@@ -275,8 +265,7 @@ static rad_flow_verdict *verdict(validation *v, enum rad_flow_property property)
     return &v->report.verdicts[property];
 }
 
-static void fails(rad_flow_verdict *f, rad_flow_walk *run, const char *format, ...)
-    RAD_PRINTF(3, 4);
+static void fails(rad_flow_verdict *f, rad_flow_walk *run, const char *format, ...) RAD_PRINTF(3, 4);
 static void fails(rad_flow_verdict *f, rad_flow_walk *run, const char *format, ...)
 {
     va_list args;
@@ -299,8 +288,8 @@ static void set_unknown(rad_flow_verdict *f, const rad_flow_search *s)
     else if (s->error.code == RAD_ELIMIT)
         snprintf(f->text, sizeof f->text, "%.390s", s->error.text);
     else
-        snprintf(f->text, sizeof f->text, "not all states were visited: %u of them, %llu steps",
-                 s->node_count, (unsigned long long)s->steps);
+        snprintf(f->text, sizeof f->text, "not all states were visited: %u of them, %llu steps", s->node_count,
+                 (unsigned long long)s->steps);
 }
 
 static void judge_dead(validation *v, const rad_flow_search *s, enum rad_flow_property property)
@@ -343,8 +332,7 @@ static void judge_proper(validation *v, rad_flow_search *s)
 }
 
 /* A run into the circle and once around it. */
-static int run_circle(rad_flow_search *s, const rad_flow_reach *r, rad_flow_walk *run,
-                      rad_error *error)
+static int run_circle(rad_flow_search *s, const rad_flow_reach *r, rad_flow_walk *run, rad_error *error)
 {
     if (!rad__flow_search_path(s, r->round, run)) return rad__error_memory(error);
     for (uint32_t i = 0; i < r->circle_count; i++) {
@@ -358,8 +346,7 @@ static int run_circle(rad_flow_search *s, const rad_flow_reach *r, rad_flow_walk
 
 static bool copy_run(rad_flow_walk *to, const rad_flow_verdict *from)
 {
-    *to = (rad_flow_walk){rad__alloc(from->choice_count + 1, sizeof *to->choices),
-                          from->choice_count, from->steps};
+    *to = (rad_flow_walk){rad__alloc(from->choice_count + 1, sizeof *to->choices), from->choice_count, from->steps};
     if (to->choices != NULL && from->choice_count > 0)
         memcpy(to->choices, from->choices, from->choice_count * sizeof *to->choices);
     return to->choices != NULL;
@@ -384,13 +371,11 @@ static void name_ends(rad_flow_verdict *can, const rad_flow_search *s)
         if (s->ends >> i & 1) phrase_add(&met, "%s", names[i]);
     phrase_end(&met);
     size_t used = strlen(can->text);
-    snprintf(can->text + used, sizeof can->text - used,
-             "%s(an end: done, failed or cancelled; met: %s)", used > 0 ? " " : "",
-             met.items > 0 ? met.text : "none");
+    snprintf(can->text + used, sizeof can->text - used, "%s(an end: done, failed or cancelled; met: %s)",
+             used > 0 ? " " : "", met.items > 0 ? met.text : "none");
 }
 
-static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach *r,
-                        rad_error *error)
+static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach *r, rad_error *error)
 {
     rad_flow_walk run, same;
     int status = run_circle(s, r, &run, error);
@@ -399,8 +384,7 @@ static int judge_circle(validation *v, rad_flow_search *s, const rad_flow_reach 
         return status;
     }
     fails(verdict(v, RAD_FLOW_NO_LIVELOCK), &run,
-          "it can go round for ever and never end: the last %u steps come back to where they began",
-          circle_steps(r));
+          "it can go round for ever and never end: the last %u steps come back to where they began", circle_steps(r));
     if (!copy_run(&same, verdict(v, RAD_FLOW_NO_LIVELOCK))) return rad__error_memory(error);
     fails(verdict(v, RAD_FLOW_CAN_END), &same, "from there on no end can be reached");
     return 0;
@@ -447,8 +431,7 @@ static int judge_seed(validation *v, rad_flow_search *s, uint64_t seed, rad_erro
         status = rad__flow_search_all(s, error);
     } else if (status == 0) {
         f->answer = RAD_FLOW_UNKNOWN;
-        snprintf(f->text, sizeof f->text,
-                 "under policy first the case does not end (outcomes=%llu)",
+        snprintf(f->text, sizeof f->text, "under policy first the case does not end (outcomes=%llu)",
                  (unsigned long long)seed);
     }
     if (status == 0 && s->other_end != RAD_NONE) {
@@ -468,8 +451,8 @@ static int judge_seed(validation *v, rad_flow_search *s, uint64_t seed, rad_erro
     return status;
 }
 
-static int judge_confluence(validation *v, const rad_flow_program *p,
-                            const rad_flow_validate_options *o, rad_error *error)
+static int judge_confluence(validation *v, const rad_flow_program *p, const rad_flow_validate_options *o,
+                            rad_error *error)
 {
     uint32_t seeds = !rad__flow_draws(p) ? 1 : o->seeds > 0 ? o->seeds : SEEDS_PRESET;
     rad_flow_verdict *f = verdict(v, RAD_FLOW_CONFLUENT);
@@ -484,8 +467,7 @@ static int judge_confluence(validation *v, const rad_flow_program *p,
     }
     if (seeds > 1 && f->answer == RAD_FLOW_HOLDS)
         snprintf(f->text, sizeof f->text, "for outcomes drawn from %u seeds", seeds);
-    if (seeds > 1 &&
-        !assume(v, "confluence: outcomes drawn from the seeds 1 … %u, not all there are", seeds))
+    if (seeds > 1 && !assume(v, "confluence: outcomes drawn from the seeds 1 … %u, not all there are", seeds))
         return rad__error_memory(error);
     return 0;
 }
@@ -496,8 +478,7 @@ static int judge(validation *v, rad_flow_search *s, rad_error *error)
 {
     int status = rad__flow_search_all(s, error);
     if (status != 0) return status;
-    if (!find_dead(v, s) || !assume_all(v, s->program) || !tell_failures(v, s))
-        return rad__error_memory(error);
+    if (!find_dead(v, s) || !assume_all(v, s->program) || !tell_failures(v, s)) return rad__error_memory(error);
     judge_dead(v, s, RAD_FLOW_NO_DEAD_TASK);
     judge_dead(v, s, RAD_FLOW_NO_DEAD_CODE);
     judge_proper(v, s);
@@ -510,8 +491,8 @@ static int judge(validation *v, rad_flow_search *s, rad_error *error)
     return status;
 }
 
-int rad__flow_validate(const rad_flow_program *p, const rad_flow_validate_options *o,
-                       rad_flow_validation **out, rad_error *error)
+int rad__flow_validate(const rad_flow_program *p, const rad_flow_validate_options *o, rad_flow_validation **out,
+                       rad_error *error)
 {
     static const rad_flow_validate_options presets;
     rad_flow_search s;

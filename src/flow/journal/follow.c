@@ -91,9 +91,7 @@ static void put_input(const pair *p, rad_bytes *out)
         break;
     case RAD_INPUT_TIMER: rad__bytes_format(out, "%s timer", in->key); break;
     case RAD_INPUT_SIGNAL: rad__bytes_format(out, "signal %s", in->name); break;
-    case RAD_INPUT_CANCEL:
-        rad__bytes_format(out, "cancel %s %s", scopes[in->scope], in->name);
-        break;
+    case RAD_INPUT_CANCEL: rad__bytes_format(out, "cancel %s %s", scopes[in->scope], in->name); break;
     case RAD_INPUT_KINDS: break;
     }
 }
@@ -155,16 +153,14 @@ static uint32_t counterpart(pair *p, uint32_t token)
     rad__flow_path(p->b.c->vm, maker, path, RAD_FLOW_KEY_MAX);
     size_t used = strlen(path);
     used += (size_t)snprintf(path + used, sizeof path - used, "/%u.%u", statement, t->index);
-    if (t->ordinal > 1)
-        used += (size_t)snprintf(path + used, sizeof path - used, "'%u", t->ordinal);
+    if (t->ordinal > 1) used += (size_t)snprintf(path + used, sizeof path - used, "'%u", t->ordinal);
     p->tokens[token] = rad__flow_path_find(p->b.c->vm, path, used);
     return p->tokens[token];
 }
 
 static bool same_name(const pair *p, uint32_t a, uint32_t b)
 {
-    return strcmp(rad__flow_name(&p->a.program->file, a), rad__flow_name(&p->b.program->file, b)) ==
-           0;
+    return strcmp(rad__flow_name(&p->a.program->file, a), rad__flow_name(&p->b.program->file, b)) == 0;
 }
 
 /* A command without a name has one by its line: it is known by its text. */
@@ -181,13 +177,11 @@ static bool same_subject(const pair *p, const rad_flow_op *a, const rad_flow_op 
     switch ((enum rad_flow_code)a->code) {
     case RAD_OP_SET: return same_name(p, x->variables[a->a].name, y->variables[b->a].name);
     case RAD_OP_ENTER:
-        return same_name(p, x->regions[p->a.program->regions[a->a].name],
-                         y->regions[p->b.program->regions[b->a].name]);
+        return same_name(p, x->regions[p->a.program->regions[a->a].name], y->regions[p->b.program->regions[b->a].name]);
     case RAD_OP_COMPENSATE: return same_name(p, x->regions[a->a], y->regions[b->a]);
     case RAD_OP_CANCEL:
         if (a->a != b->a || a->a == RAD_CANCEL_CASE) return a->a == b->a;
-        return a->a == RAD_CANCEL_TASK ? same_task(p, a->b, b->b)
-                                       : same_name(p, x->regions[a->b], y->regions[b->b]);
+        return a->a == RAD_CANCEL_TASK ? same_task(p, a->b, b->b) : same_name(p, x->regions[a->b], y->regions[b->b]);
     case RAD_OP_REACH:
     case RAD_OP_EXPIRE:
     case RAD_OP_AWAIT: return same_name(p, x->milestones[a->a], y->milestones[b->a]);
@@ -217,14 +211,12 @@ static const rad_event *last_event(const rad_flow_side *s)
     return rad__trace_at(t, t->count - 1);
 }
 
-static bool same_event(const pair *p, const rad_flow_op *a, uint64_t i, const rad_flow_op *b,
-                       uint64_t k)
+static bool same_event(const pair *p, const rad_flow_op *a, uint64_t i, const rad_flow_op *b, uint64_t k)
 {
     const rad_flow_event *x = &p->a.program->ways[a->a + i].event;
     const rad_flow_event *y = &p->b.program->ways[b->a + k].event;
     if (x->is_timer || y->is_timer) return x->is_timer && y->is_timer && i == k;
-    return same_name(p, p->a.program->tree->signals[x->signal],
-                     p->b.program->tree->signals[y->signal]);
+    return same_name(p, p->a.program->tree->signals[x->signal], p->b.program->tree->signals[y->signal]);
 }
 
 /* Messages of failures name commands that have no name by their line: "task run_44 failed". */
@@ -294,8 +286,7 @@ static void list_branches(const rad_flow_side *s, const rad_event *e, rad_flow_l
         rad_bytes text = {0};
         if (!s->c->vm->holds[i]) continue;
         any = true;
-        rad__bytes_format(&text, "branch %u (line %u)", i + 1,
-                          rad__flow_branch_line(s->outline[op->statement], i));
+        rad__bytes_format(&text, "branch %u (line %u)", i + 1, rad__flow_branch_line(s->outline[op->statement], i));
         rad__flow_lines_add(out, &text);
     }
     rad_bytes text = {0};
@@ -335,9 +326,7 @@ static void compare_values(pair *p)
 
 static const rad_flow_ask *started(const rad_flow_case *c)
 {
-    return c->ask_count > 0 && c->asks[c->ask_count - 1].kind == RAD_ASK_START
-               ? &c->asks[c->ask_count - 1]
-               : NULL;
+    return c->ask_count > 0 && c->asks[c->ask_count - 1].kind == RAD_ASK_START ? &c->asks[c->ask_count - 1] : NULL;
 }
 
 static bool is_read(const rad_flow_task *task, uint32_t variable)
@@ -365,8 +354,8 @@ static void compare_data(pair *p)
         for (uint32_t k = 0; k < b->variable_count; k++) {
             char n[24], m[24];
             size_t length, size;
-            if (!same_name(p, a->variables[i].name, b->variables[k].name) ||
-                !is_read(&a->tasks[x->task], i) || !is_read(&b->tasks[y->task], k))
+            if (!same_name(p, a->variables[i].name, b->variables[k].name) || !is_read(&a->tasks[x->task], i) ||
+                !is_read(&b->tasks[y->task], k))
                 continue;
             const char *was = rad__flow_case_value(p->a.c, x->data, i, n, &length);
             const char *is = rad__flow_case_value(p->b.c, y->data, k, m, &size);
@@ -426,8 +415,8 @@ static int pace(pair *p, rad_error *error)
 
 /* A command's output and status go where the follower's task wants them, whatever that is called; what a function has
  * written goes by name. False: it has no such variable. */
-static bool translate_writes(const pair *p, const rad_flow_input *in, uint32_t a, uint32_t b,
-                             rad_flow_write *writes, uint32_t *count)
+static bool translate_writes(const pair *p, const rad_flow_input *in, uint32_t a, uint32_t b, rad_flow_write *writes,
+                             uint32_t *count)
 {
     const rad_flow_tree *x = p->a.program->tree, *y = p->b.program->tree;
     const rad_flow_task *was = &x->tasks[a], *is = &y->tasks[b];
@@ -443,9 +432,9 @@ static bool translate_writes(const pair *p, const rad_flow_input *in, uint32_t a
         if (to == RAD_NONE) return false;
         writes[(*count)++] = (rad_flow_write){to, in->writes[i].text, in->writes[i].length};
     }
-    bool has_all = was->is_call || !in->ok ||
-                   ((is->capture == RAD_NONE || was->capture != RAD_NONE) &&
-                    (is->exit == RAD_NONE || was->exit != RAD_NONE));
+    bool has_all =
+        was->is_call || !in->ok ||
+        ((is->capture == RAD_NONE || was->capture != RAD_NONE) && (is->exit == RAD_NONE || was->exit != RAD_NONE));
     return has_all;
 }
 
@@ -469,8 +458,7 @@ static int feed_follower(pair *p, const rad_flow_input *in, rad_error *error)
             own.key = key;
             own.writes = writes;
             if (in->kind == RAD_INPUT_RESULT)
-                fits = translate_writes(p, in, p->a.c->vm->tokens[token].task, t->task, writes,
-                                        &own.write_count);
+                fits = translate_writes(p, in, p->a.c->vm->tokens[token].task, t->task, writes, &own.write_count);
         }
     }
     int code = fits ? rad__flow_case_feed(p->b.c, &own, &used, &why) : 0;
@@ -502,11 +490,10 @@ static int feed(pair *p, rad_error *error)
 
 static int not_recorded(const pair *p, rad_error *error)
 {
-    return rad__error(
-        error, RAD_EINPUT,
-        "%s: record %llu does not fit the flow it was recorded with: see 'raddle flow "
-        "replay' without --on",
-        p->journal_name, (unsigned long long)p->record.sequence);
+    return rad__error(error, RAD_EINPUT,
+                      "%s: record %llu does not fit the flow it was recorded with: see 'raddle flow "
+                      "replay' without --on",
+                      p->journal_name, (unsigned long long)p->record.sequence);
 }
 
 /* Up to a step, or as far as they go by themselves. */
@@ -515,8 +502,7 @@ static int pace_to(pair *p, uint64_t step, rad_error *error)
     int code = 0;
     if (step > p->until_step) step = p->until_step;
     p->done = false;
-    while (code == 0 && p->parted == TOGETHER && !p->done && rad__flow_case_steps(p->a.c) < step)
-        code = pace(p, error);
+    while (code == 0 && p->parted == TOGETHER && !p->done && rad__flow_case_steps(p->a.c) < step) code = pace(p, error);
     return code;
 }
 
@@ -535,15 +521,13 @@ static int walk_records(pair *p, bool *ended, rad_error *error)
 {
     int got = 0, code = 0;
     *ended = false;
-    while (code == 0 && p->parted == TOGETHER &&
-           (got = rad__flow_journal_next(&p->journal, &p->record, error)) == 1) {
+    while (code == 0 && p->parted == TOGETHER && (got = rad__flow_journal_next(&p->journal, &p->record, error)) == 1) {
         const rad_flow_record *r = &p->record;
         if (r->type != RAD_RECORD_INPUT && r->type != RAD_RECORD_END) continue;
         if (r->sequence >= p->until_record || r->step > p->until_step) return 0;
         code = pace_to(p, r->step, error);
         if (code != 0 || p->parted != TOGETHER) break;
-        if (rad__flow_case_steps(p->a.c) != r->step ||
-            rad__flow_case_digest(p->a.c).low != r->digest.low)
+        if (rad__flow_case_steps(p->a.c) != r->step || rad__flow_case_digest(p->a.c).low != r->digest.low)
             return not_recorded(p, error);
         *ended = r->type == RAD_RECORD_END;
         if (!*ended) code = feed(p, error);
@@ -567,8 +551,8 @@ static int walk(pair *p, rad_error *error)
 
 /* ---- Life ----------------------------------------------------------------------------------------------- */
 
-static int open_side(rad_flow_side *s, const rad_flow_program *program,
-                     const rad_flow_journal_header *h, rad_policy *own, rad_error *error)
+static int open_side(rad_flow_side *s, const rad_flow_program *program, const rad_flow_journal_header *h,
+                     rad_policy *own, rad_error *error)
 {
     rad_flow_case_options o = {.policy = h->policy,
                                .seed = h->seed,
@@ -577,8 +561,7 @@ static int open_side(rad_flow_side *s, const rad_flow_program *program,
                                .own_policy = own};
     s->program = program;
     s->outline = rad__flow_outline(program->tree);
-    return s->outline != NULL ? rad__flow_case_open(&s->c, program, &o, error)
-                              : rad__error_memory(error);
+    return s->outline != NULL ? rad__flow_case_open(&s->c, program, &o, error) : rad__error_memory(error);
 }
 
 static void pair_close(pair *p)
@@ -604,8 +587,8 @@ static int open_follower(pair *p, const rad_flow_program *follower, rad_error *e
 }
 
 static int pair_open(pair **out, rad_flow_following *into, const rad_flow_program *leader,
-                     const rad_flow_program *follower, const char *journal, const void *data,
-                     size_t size, rad_error *error)
+                     const rad_flow_program *follower, const char *journal, const void *data, size_t size,
+                     rad_error *error)
 {
     pair *p = *out = rad__alloc(1, sizeof *p);
     if (p == NULL) return rad__error_memory(error);
@@ -625,8 +608,7 @@ static int pair_open(pair **out, rad_flow_following *into, const rad_flow_progra
 
 static void list_both(const pair *p, rad_flow_following *out, bool asks)
 {
-    void (*list)(const rad_flow_side *, rad_flow_lines *) =
-        asks ? rad__flow_list_asks : rad__flow_list_steps;
+    void (*list)(const rad_flow_side *, rad_flow_lines *) = asks ? rad__flow_list_asks : rad__flow_list_steps;
     list(&p->a, &out->recorded);
     list(&p->b, &out->offered);
 }
@@ -637,8 +619,7 @@ static int look_back(const pair *p, const void *data, size_t size, rad_error *er
     rad_flow_following again = {0};
     pair *q;
     bool at_input = p->parted == AT_INPUT;
-    int code =
-        pair_open(&q, &again, p->a.program, p->b.program, p->journal_name, data, size, error);
+    int code = pair_open(&q, &again, p->a.program, p->b.program, p->journal_name, data, size, error);
     if (code == 0) {
         q->until_step = p->out->steps;
         if (at_input) q->until_record = p->record.sequence;
@@ -650,19 +631,16 @@ static int look_back(const pair *p, const void *data, size_t size, rad_error *er
     return code;
 }
 
-int rad__flow_follow(rad_flow_following *out, const rad_flow_program *leader,
-                     const rad_flow_program *follower, const char *journal, const void *data,
-                     size_t size, rad_error *error)
+int rad__flow_follow(rad_flow_following *out, const rad_flow_program *leader, const rad_flow_program *follower,
+                     const char *journal, const void *data, size_t size, rad_error *error)
 {
     pair *p;
     *out = (rad_flow_following){0};
     int code = pair_open(&p, out, leader, follower, journal, data, size, error);
     if (code == 0 && p->parted == TOGETHER) code = walk(p, error);
     if (code == 0 && p->parted == AT_END) list_both(p, out, false);
-    if (code == 0 && (p->parted == AT_STEP || p->parted == AT_INPUT))
-        code = look_back(p, data, size, error);
-    bool failed =
-        out->step.failed || out->reason.failed || out->recorded.failed || out->offered.failed;
+    if (code == 0 && (p->parted == AT_STEP || p->parted == AT_INPUT)) code = look_back(p, data, size, error);
+    bool failed = out->step.failed || out->reason.failed || out->recorded.failed || out->offered.failed;
     if (code == 0 && failed) code = rad__error_memory(error);
     if (code == 0) out->fits = p->parted == TOGETHER;
     if (code == 0 && p->b.c != NULL) out->state = rad__flow_case_run(p->b.c, 0);

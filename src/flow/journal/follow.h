@@ -28,16 +28,16 @@ typedef struct rad_flow_following {
     enum rad_flow_state state; /* of the follower */
     uint64_t steps, inputs;    /* that both have done */
     /* When it does not fit. */
-    uint64_t record;       /* of the journal, the next one; 0: behind the last */
-    rad_flow_lines step;   /* one line: what was recorded, by its name */
-    rad_flow_lines reason; /* one line: what the follower does instead, if that can be said */
+    uint64_t record;                  /* of the journal, the next one; 0: behind the last */
+    rad_flow_lines step;              /* one line: what was recorded, by its name */
+    rad_flow_lines reason;            /* one line: what the follower does instead, if that can be said */
     rad_flow_lines recorded, offered; /* what could go on */
 } rad_flow_following;
 
 /* RAD_EINPUT: the journal is damaged, or not of `leader`. rad__flow_following_free it, also after an error. */
 RAD_INTERNAL int rad__flow_follow(rad_flow_following *out, const rad_flow_program *leader,
-                                  const rad_flow_program *follower, const char *journal,
-                                  const void *data, size_t size, rad_error *error);
+                                  const rad_flow_program *follower, const char *journal, const void *data, size_t size,
+                                  rad_error *error);
 RAD_INTERNAL void rad__flow_following_free(rad_flow_following *f);
 
 /* ---- Words (follow_words.c) ------------------------------------------------------------------------------- */
@@ -50,8 +50,7 @@ typedef struct rad_flow_side {
 } rad_flow_side;
 
 /* "0/3.1#2 do compile (line 7)": what a token does with that operation. */
-RAD_INTERNAL void rad__flow_step_name(const rad_flow_side *s, uint32_t token, const rad_flow_op *op,
-                                      rad_bytes *out);
+RAD_INTERNAL void rad__flow_step_name(const rad_flow_side *s, uint32_t token, const rad_flow_op *op, rad_bytes *out);
 /* Of a task, or a command without a name: `run "echo"`. */
 RAD_INTERNAL void rad__flow_task_words(const rad_flow_side *s, uint32_t task, rad_bytes *out);
 

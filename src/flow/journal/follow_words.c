@@ -55,8 +55,7 @@ static void put_path(const rad_flow_side *s, uint32_t token, rad_bytes *out)
     rad__bytes_format(out, "%s", path);
 }
 
-static void put_statement(const rad_flow_side *s, const rad_flow_op *op, const char *before,
-                          rad_bytes *out)
+static void put_statement(const rad_flow_side *s, const rad_flow_op *op, const char *before, rad_bytes *out)
 {
     const rad_flow_statement *statement = s->outline[op->statement];
     rad__bytes_format(out, "%s", before);
@@ -67,8 +66,8 @@ static void put_statement(const rad_flow_side *s, const rad_flow_op *op, const c
 }
 
 /* An effect has its number behind the path. */
-static void put_effect(const rad_flow_side *s, uint32_t token, const rad_flow_op *op,
-                       const char *before, const char *behind, rad_bytes *out)
+static void put_effect(const rad_flow_side *s, uint32_t token, const rad_flow_op *op, const char *before,
+                       const char *behind, rad_bytes *out)
 {
     const rad_token *t = &s->c->vm->tokens[token];
     bool is_new = op->code == RAD_OP_START && t->attempt == 0;
@@ -80,8 +79,7 @@ static void put_effect(const rad_flow_side *s, uint32_t token, const rad_flow_op
     rad__bytes_format(out, "%s", behind);
 }
 
-void rad__flow_step_name(const rad_flow_side *s, uint32_t token, const rad_flow_op *op,
-                         rad_bytes *out)
+void rad__flow_step_name(const rad_flow_side *s, uint32_t token, const rad_flow_op *op, rad_bytes *out)
 {
     put_path(s, token, out);
     switch ((enum rad_flow_code)op->code) {
@@ -115,8 +113,7 @@ static void list_end(const rad_flow_side *s, rad_flow_lines *out)
 {
     rad_bytes text = {0};
     const char *why = rad__flow_case_failure(s->c);
-    rad__bytes_format(&text, "nothing: the case has ended, %s",
-                      rad__flow_state_name(s->c->vm->result));
+    rad__bytes_format(&text, "nothing: the case has ended, %s", rad__flow_state_name(s->c->vm->result));
     if (why[0] != 0) rad__bytes_format(&text, " (%s)", why);
     rad__flow_lines_add(out, &text);
 }
@@ -130,8 +127,7 @@ void rad__flow_list_steps(const rad_flow_side *s, rad_flow_lines *out)
         return;
     }
     uint32_t count = 0;
-    for (uint32_t i = rad__bitset_next(enabled, 0); i != RAD_NONE;
-         i = rad__bitset_next(enabled, i + 1)) {
+    for (uint32_t i = rad__bitset_next(enabled, 0); i != RAD_NONE; i = rad__bitset_next(enabled, i + 1)) {
         rad_bytes text = {0};
         if (count++ >= LINES_MAX) continue;
         rad__flow_step_name(s, i, rad__flow_op(vm, i), &text);
@@ -145,8 +141,7 @@ static void put_events(const rad_flow_side *s, const rad_flow_op *op, rad_bytes 
 {
     for (uint32_t i = 0; i < op->b; i++) {
         rad__bytes_format(out, "%s", i == 0 ? "" : i + 1 == op->b ? " or " : ", ");
-        rad__flow_event_text(out, &s->program->file, s->program->tree,
-                             &s->program->ways[op->a + i].event);
+        rad__flow_event_text(out, &s->program->file, s->program->tree, &s->program->ways[op->a + i].event);
     }
 }
 
@@ -163,8 +158,7 @@ void rad__flow_list_asks(const rad_flow_side *s, rad_flow_lines *out)
         if (t->wait == RAD_TOKEN_FOR_EVENT)
             put_events(s, rad__flow_op(vm, i), &text);
         else
-            rad__bytes_format(&text, t->wait == RAD_TOKEN_FOR_TIMER ? "another attempt of "
-                                                                    : "the result of ");
+            rad__bytes_format(&text, t->wait == RAD_TOKEN_FOR_TIMER ? "another attempt of " : "the result of ");
         if (t->wait != RAD_TOKEN_FOR_EVENT) rad__flow_task_words(s, t->task, &text);
         rad__bytes_format(&text, " (line %u)", rad__flow_op(vm, i)->line);
         rad__flow_lines_add(out, &text);

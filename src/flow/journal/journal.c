@@ -154,9 +154,7 @@ static void put_payload(rad_bytes *out, const rad_flow_record *r)
     rad__bytes_put_varint(out, r->wall_ns);
     if (r->type == RAD_RECORD_INPUT) put_input(out, r);
     if (r->type == RAD_RECORD_END) put_end(out, r);
-    if (r->type != RAD_RECORD_STARTED && r->type != RAD_RECORD_STOPPED &&
-        r->type != RAD_RECORD_DOUBT)
-        return;
+    if (r->type != RAD_RECORD_STARTED && r->type != RAD_RECORD_STOPPED && r->type != RAD_RECORD_DOUBT) return;
     put_text(out, r->key);
     rad__bytes_put_varint(out, r->attempt);
     rad__bytes_put_varint(out, r->run);
@@ -205,8 +203,7 @@ static bool read_header(rad_flow_journal *j, rad_reader *r)
     return !r->failed && r->at == r->end;
 }
 
-int rad__flow_journal_open(rad_flow_journal *j, const char *name, const void *data, size_t size,
-                           rad_error *error)
+int rad__flow_journal_open(rad_flow_journal *j, const char *name, const void *data, size_t size, rad_error *error)
 {
     *j = (rad_flow_journal){.name = name, .data = data, .size = size};
     rad__crc32_open(&j->crc);
@@ -315,16 +312,14 @@ static bool head_is_right(const rad_flow_journal *j, size_t at, uint32_t *size)
     if (j->size - at < RECORD_HEAD) return false;
     const uint8_t *head = j->data + at;
     *size = u32_at(head);
-    return head[17] == HEAD_MARK && *size <= RAD_JOURNAL_RECORD_MAX && head[12] != 0 &&
-           head[12] < RAD_RECORD_TYPES &&
+    return head[17] == HEAD_MARK && *size <= RAD_JOURNAL_RECORD_MAX && head[12] != 0 && head[12] < RAD_RECORD_TYPES &&
            u32_at(head + SUMMED) == rad__crc32(&j->crc, head, SUMMED);
 }
 
 static bool payload_is_right(const rad_flow_journal *j, size_t at, uint32_t size)
 {
     const uint8_t *head = j->data + at, *tail = head + RECORD_HEAD + size;
-    return tail[4] == END_MARK &&
-           u32_at(tail) == rad__crc32(&j->crc, head, RECORD_HEAD + (size_t)size);
+    return tail[4] == END_MARK && u32_at(tail) == rad__crc32(&j->crc, head, RECORD_HEAD + (size_t)size);
 }
 
 static bool is_whole(const rad_flow_journal *j, size_t at, uint32_t size)
@@ -337,21 +332,18 @@ static bool has_record_behind(const rad_flow_journal *j, size_t at)
 {
     uint32_t size;
     for (at++; at < j->size; at++)
-        if (head_is_right(j, at, &size) && is_whole(j, at, size) && payload_is_right(j, at, size))
-            return true;
+        if (head_is_right(j, at, &size) && is_whole(j, at, size) && payload_is_right(j, at, size)) return true;
     return false;
 }
 
 static int damage(const rad_flow_journal *j, const char *what, rad_error *error)
 {
-    return rad__error(
-        error, RAD_EINPUT, "%s: damaged at byte %llu, record %llu: %s. What is before it is whole",
-        j->name, (unsigned long long)j->at, (unsigned long long)j->sequence + 1, what);
+    return rad__error(error, RAD_EINPUT, "%s: damaged at byte %llu, record %llu: %s. What is before it is whole",
+                      j->name, (unsigned long long)j->at, (unsigned long long)j->sequence + 1, what);
 }
 
 /* A record that is not right: the end of a file whose writer died, or damage? */
-static int judge(rad_flow_journal *j, bool whole_head, bool whole, const char *what,
-                 rad_error *error)
+static int judge(rad_flow_journal *j, bool whole_head, bool whole, const char *what, rad_error *error)
 {
     bool unwritten = j->data[j->size - 1] == 0;
     if ((!whole_head || !whole || unwritten) && !has_record_behind(j, j->at)) {
@@ -366,20 +358,17 @@ int rad__flow_journal_next(rad_flow_journal *j, rad_flow_record *record, rad_err
     uint32_t size = 0;
     if (j->at == j->size || j->torn) return 0;
     if (!head_is_right(j, j->at, &size))
-        return judge(j, j->size - j->at >= RECORD_HEAD, true, "its head is not as it was written",
-                     error);
+        return judge(j, j->size - j->at >= RECORD_HEAD, true, "its head is not as it was written", error);
     const uint8_t *head = j->data + j->at;
     if (!is_whole(j, j->at, size)) return judge(j, true, false, "it is not whole", error);
-    if (!payload_is_right(j, j->at, size))
-        return judge(j, true, true, "its content is not as it was written", error);
+    if (!payload_is_right(j, j->at, size)) return judge(j, true, true, "its content is not as it was written", error);
     *record = (rad_flow_record){.type = (enum rad_flow_record_type)head[12],
                                 .sequence = u64_at(head + 4),
                                 .offset = j->at,
                                 .id = "",
                                 .key = "",
                                 .text = ""};
-    if (record->sequence != j->sequence + 1)
-        return damage(j, "its number is another: records are missing", error);
+    if (record->sequence != j->sequence + 1) return damage(j, "its number is another: records are missing", error);
     if (!read_payload(rad__reader(head + RECORD_HEAD, size), record))
         return damage(j, "its content makes no sense", error);
     j->sequence++;
@@ -390,8 +379,7 @@ int rad__flow_journal_next(rad_flow_journal *j, rad_flow_record *record, rad_err
 const char *rad__flow_record_name(enum rad_flow_record_type type)
 {
     static const char *const names[RAD_RECORD_TYPES] = {
-        [RAD_RECORD_INPUT] = "input",     [RAD_RECORD_STARTED] = "started",
-        [RAD_RECORD_STOPPED] = "stopped", [RAD_RECORD_RESUMED] = "resumed",
-        [RAD_RECORD_DOUBT] = "doubt",     [RAD_RECORD_END] = "end"};
+        [RAD_RECORD_INPUT] = "input",     [RAD_RECORD_STARTED] = "started", [RAD_RECORD_STOPPED] = "stopped",
+        [RAD_RECORD_RESUMED] = "resumed", [RAD_RECORD_DOUBT] = "doubt",     [RAD_RECORD_END] = "end"};
     return type > 0 && type < RAD_RECORD_TYPES ? names[type] : "?";
 }

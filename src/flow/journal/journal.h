@@ -77,10 +77,8 @@ typedef struct rad_flow_record {
 /* ---- Writing -------------------------------------------------------------------------------------------- */
 
 /* Both append to `out`; out->failed when memory ran out. */
-RAD_INTERNAL void rad__flow_journal_begin(rad_bytes *out, const rad_crc32 *crc,
-                                          const rad_flow_journal_header *header);
-RAD_INTERNAL void rad__flow_journal_put(rad_bytes *out, const rad_crc32 *crc,
-                                        const rad_flow_record *record);
+RAD_INTERNAL void rad__flow_journal_begin(rad_bytes *out, const rad_crc32 *crc, const rad_flow_journal_header *header);
+RAD_INTERNAL void rad__flow_journal_put(rad_bytes *out, const rad_crc32 *crc, const rad_flow_record *record);
 
 /* ---- Reading -------------------------------------------------------------------------------------------- */
 
@@ -97,12 +95,11 @@ typedef struct rad_flow_journal {
 } rad_flow_journal;
 
 /* RAD_EINPUT: no journal, another version (with both), a damaged header. */
-RAD_INTERNAL int rad__flow_journal_open(rad_flow_journal *j, const char *name, const void *data,
-                                        size_t size, rad_error *error);
+RAD_INTERNAL int rad__flow_journal_open(rad_flow_journal *j, const char *name, const void *data, size_t size,
+                                        rad_error *error);
 
 /* 1: the next record, whose texts point into the bytes; 0: that was all; RAD_EINPUT: damage, with record and byte. */
-RAD_INTERNAL int rad__flow_journal_next(rad_flow_journal *j, rad_flow_record *record,
-                                        rad_error *error);
+RAD_INTERNAL int rad__flow_journal_next(rad_flow_journal *j, rad_flow_record *record, rad_error *error);
 
 RAD_INTERNAL const char *rad__flow_record_name(enum rad_flow_record_type type);
 

@@ -10,9 +10,8 @@
 static void differs(rad_flow_rerun *r, const rad_flow_record *record, const char *what)
 {
     r->as_recorded = false;
-    snprintf(r->reason, sizeof r->reason, "record %llu (%s) at step %llu: %.300s",
-             (unsigned long long)record->sequence, rad__flow_record_name(record->type),
-             (unsigned long long)record->step, what);
+    snprintf(r->reason, sizeof r->reason, "record %llu (%s) at step %llu: %.300s", (unsigned long long)record->sequence,
+             rad__flow_record_name(record->type), (unsigned long long)record->step, what);
 }
 
 /* A replay runs nothing; one that remembers is gone on with, by somebody who has to know what is under way. */
@@ -48,8 +47,7 @@ static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record)
         differs(r, record, r->c->error.text);
     else if (rad__flow_case_steps(r->c) != record->step)
         differs(r, record, "the flow does not come to that step");
-    else if (digest.low != record->digest.low ||
-             (record->type == RAD_RECORD_END && digest.high != record->digest.high))
+    else if (digest.low != record->digest.low || (record->type == RAD_RECORD_END && digest.high != record->digest.high))
         differs(r, record, "the flow has done something else before");
     return r->as_recorded;
 }
@@ -69,13 +67,11 @@ static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *err
         return 0;
     }
     r->ended = true;
-    if (rad__flow_case_run(r->c, 0) != record->state)
-        differs(r, record, "the flow has not ended in that way");
+    if (rad__flow_case_run(r->c, 0) != record->state) differs(r, record, "the flow has not ended in that way");
     return 0;
 }
 
-static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
-                  bool remember, rad_error *error)
+static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, bool remember, rad_error *error)
 {
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
@@ -114,8 +110,7 @@ int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad
     return replay(out, p, j, false, error);
 }
 
-int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
-                                 rad_flow_journal *j, rad_error *error)
+int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, rad_error *error)
 {
     *out = (rad_flow_rerun){.as_recorded = true, .quantum = UINT64_MAX};
     return replay(out, p, j, true, error);

@@ -23,12 +23,11 @@ typedef struct rad_flow_rerun {
 
 /* RAD_EINPUT: the journal is damaged, or of another flow. `history` is told what happens; may be NULL. `quantum`: steps
  * at a time, 0 = as many as there are; how they are divided changes nothing. */
-RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p,
-                                          rad_flow_journal *j, rad_flow_history *history,
-                                          uint64_t quantum, rad_error *error);
+RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
+                                          rad_flow_history *history, uint64_t quantum, rad_error *error);
 
 /* The same with a case that remembers what it is fed, for snapshots. */
-RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p,
-                                              rad_flow_journal *j, rad_error *error);
+RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
+                                              rad_error *error);
 
 #endif

@@ -35,20 +35,13 @@ void rad__flow_memory_free(rad_flow_memory *m)
     rad__free(m);
 }
 
-static rad_flow_record record_at(uint64_t step, rad_digest digest, enum rad_flow_record_type type,
-                                 uint64_t sequence)
+static rad_flow_record record_at(uint64_t step, rad_digest digest, enum rad_flow_record_type type, uint64_t sequence)
 {
-    return (rad_flow_record){.type = type,
-                             .sequence = sequence,
-                             .step = step,
-                             .digest = digest,
-                             .id = "",
-                             .key = "",
-                             .text = ""};
+    return (rad_flow_record){
+        .type = type, .sequence = sequence, .step = step, .digest = digest, .id = "", .key = "", .text = ""};
 }
 
-void rad__flow_memory_add(rad_flow_memory *m, uint64_t step, rad_digest digest,
-                          const rad_flow_input *input)
+void rad__flow_memory_add(rad_flow_memory *m, uint64_t step, rad_digest digest, const rad_flow_input *input)
 {
     rad_flow_record record = record_at(step, digest, RAD_RECORD_INPUT, ++m->sequence);
     record.input = *input;
@@ -59,26 +52,24 @@ int rad__flow_case_save(const rad_flow_case *c, rad_bytes *out, rad_error *error
 {
     const rad_flow_memory *m = c->memory;
     if (m == NULL) return rad__error(error, RAD_EINPUT, "the case does not remember its inputs");
-    rad_flow_record here = record_at(rad__flow_case_steps(c), rad__flow_case_digest(c),
-                                     RAD_RECORD_END, m->sequence + 1);
+    rad_flow_record here =
+        record_at(rad__flow_case_steps(c), rad__flow_case_digest(c), RAD_RECORD_END, m->sequence + 1);
     here.state = c->state;
     rad__bytes_put(out, m->bytes.data, m->bytes.size);
     rad__flow_journal_put(out, &m->crc, &here);
     return out->failed || m->bytes.failed ? rad__error_memory(error) : 0;
 }
 
-int rad__flow_case_restore(rad_flow_case **out, const rad_flow_program *p, const void *data,
-                           size_t size, rad_error *error)
+int rad__flow_case_restore(rad_flow_case **out, const rad_flow_program *p, const void *data, size_t size,
+                           rad_error *error)
 {
     rad_flow_journal j;
     rad_flow_rerun r = {.c = NULL};
     *out = NULL;
     int status = rad__flow_journal_open(&j, "snapshot", data, size, error);
     if (status == 0) status = rad__flow_replay_remembering(&r, p, &j, error);
-    if (status == 0 && !r.as_recorded)
-        status = rad__error(error, RAD_EINPUT, "snapshot: %s", r.reason);
-    if (status == 0 && (!r.ended || j.torn))
-        status = rad__error(error, RAD_EINPUT, "snapshot: it is not whole");
+    if (status == 0 && !r.as_recorded) status = rad__error(error, RAD_EINPUT, "snapshot: %s", r.reason);
+    if (status == 0 && (!r.ended || j.torn)) status = rad__error(error, RAD_EINPUT, "snapshot: it is not whole");
     if (status != 0) {
         rad__flow_case_close(r.c);
         return status;

@@ -14,7 +14,7 @@ typedef struct rad_flow_memory rad_flow_memory;
 
 RAD_INTERNAL rad_flow_memory *rad__flow_memory_open(const rad_flow_program *p,
                                                     const rad_flow_case_options *o); /* or NULL */
-RAD_INTERNAL void rad__flow_memory_free(rad_flow_memory *m); /* may be NULL */
+RAD_INTERNAL void rad__flow_memory_free(rad_flow_memory *m);                         /* may be NULL */
 /* An input that was fed before that step, with the digest of the trace as it was then. */
 RAD_INTERNAL void rad__flow_memory_add(rad_flow_memory *m, uint64_t step, rad_digest digest,
                                        const rad_flow_input *input);
@@ -25,7 +25,7 @@ RAD_INTERNAL int rad__flow_case_save(const rad_flow_case *c, rad_bytes *out, rad
 /* A case that stands where that one stood, and remembers what it did. RAD_EINPUT: of another flow, damaged, or it
  * cannot be come to. What it asked for before is not asked for again, unless it is still under way: those asks are in
  * the new case's list. */
-RAD_INTERNAL int rad__flow_case_restore(rad_flow_case **out, const rad_flow_program *p,
-                                        const void *data, size_t size, rad_error *error);
+RAD_INTERNAL int rad__flow_case_restore(rad_flow_case **out, const rad_flow_program *p, const void *data, size_t size,
+                                        rad_error *error);
 
 #endif

@@ -51,16 +51,14 @@ static rad_flow_op *op_at(compiler *c, uint32_t at)
 
 /* ---- Expressions ------------------------------------------------------------------------------- */
 
-static uint32_t put_postfix(compiler *c, enum rad_expr_op op, enum rad_flow_type type,
-                            int64_t value)
+static uint32_t put_postfix(compiler *c, enum rad_expr_op op, enum rad_flow_type type, int64_t value)
 {
     rad_flow_program *p = c->p;
     if (c->failed || !RAD_GROW(&p->postfix, &p->postfix_capacity, p->postfix_count + 1)) {
         c->failed = true;
         return 0;
     }
-    p->postfix[p->postfix_count] =
-        (rad_flow_postfix){.op = (uint8_t)op, .type = (uint8_t)type, .value = value};
+    p->postfix[p->postfix_count] = (rad_flow_postfix){.op = (uint8_t)op, .type = (uint8_t)type, .value = value};
     return p->postfix_count++;
 }
 
@@ -166,8 +164,7 @@ static uint32_t emit_compensate(compiler *c, const rad_flow_statement *s, uint32
 }
 
 /* `block_end`: where the block ends, for multi joins. */
-static uint32_t emit_fork(compiler *c, const rad_flow_statement *s, uint32_t next,
-                          uint32_t block_end)
+static uint32_t emit_fork(compiler *c, const rad_flow_statement *s, uint32_t next, uint32_t block_end)
 {
     bool or = s->kind == RAD_FLOW_OR, multi = is_multi(s);
     uint32_t at = place(c, 1, s), count = s->branch_count - (or &&s->has_else);
@@ -228,8 +225,8 @@ static uint32_t emit_xor(compiler *c, const rad_flow_statement *s, uint32_t next
 }
 
 /* Two operations that share their body: at the entry, and whenever it has been gone through. */
-static uint32_t emit_again(compiler *c, const rad_flow_statement *s, enum rad_flow_code first,
-                           enum rad_flow_code again, uint32_t next)
+static uint32_t emit_again(compiler *c, const rad_flow_statement *s, enum rad_flow_code first, enum rad_flow_code again,
+                           uint32_t next)
 {
     uint32_t at = place(c, 2, s);
     if (c->failed) return 0;
@@ -276,21 +273,15 @@ static uint32_t emit_region(compiler *c, const rad_flow_statement *s, uint32_t n
         return 0;
     }
     p->region_count++;
-    rad_flow_region r = {.name = s->name,
-                         .on_cancel = RAD_NONE,
-                         .on_failure = RAD_NONE,
-                         .into = s->into,
-                         .line = s->place.line};
+    rad_flow_region r = {
+        .name = s->name, .on_cancel = RAD_NONE, .on_failure = RAD_NONE, .into = s->into, .line = s->place.line};
     if (s->on_cancel != NULL) r.on_cancel = emit_block(c, &s->on_cancel->block, next);
     if (s->on_failure != NULL) r.on_failure = emit_block(c, &s->on_failure->block, next);
     uint32_t body = emit_block(c, &s->branches[0].block, at + 1);
     if (c->failed) return 0;
     p->regions[region] = r;
-    *op_at(c, at) = (rad_flow_op){.code = RAD_OP_ENTER,
-                                  .a = region,
-                                  .next = body,
-                                  .statement = s->number,
-                                  .line = s->place.line};
+    *op_at(c, at) =
+        (rad_flow_op){.code = RAD_OP_ENTER, .a = region, .next = body, .statement = s->number, .line = s->place.line};
     op_at(c, at + 1)->code = RAD_OP_LEAVE;
     op_at(c, at + 1)->next = next;
     return at;
@@ -326,8 +317,8 @@ static uint32_t emit_defer(compiler *c, const rad_flow_statement *s, uint32_t ne
 }
 
 /* One operation without parts. */
-static uint32_t emit_plain(compiler *c, const rad_flow_statement *s, enum rad_flow_code code,
-                           uint32_t a, uint32_t b, uint32_t next)
+static uint32_t emit_plain(compiler *c, const rad_flow_statement *s, enum rad_flow_code code, uint32_t a, uint32_t b,
+                           uint32_t next)
 {
     uint32_t at = place(c, 1, s);
     if (c->failed) return 0;
@@ -356,8 +347,7 @@ static uint32_t emit_await(compiler *c, const rad_flow_statement *s, uint32_t ne
     return at;
 }
 
-static uint32_t emit_statement(compiler *c, const rad_flow_statement *s, uint32_t next,
-                               uint32_t block_end)
+static uint32_t emit_statement(compiler *c, const rad_flow_statement *s, uint32_t next, uint32_t block_end)
 {
     switch (s->kind) {
     case RAD_FLOW_DO: return emit_task(c, s, s->name, next);
@@ -376,8 +366,7 @@ static uint32_t emit_statement(compiler *c, const rad_flow_statement *s, uint32_
     case RAD_FLOW_REACH: return emit_plain(c, s, RAD_OP_REACH, s->name, RAD_NONE, next);
     case RAD_FLOW_EXPIRE: return emit_plain(c, s, RAD_OP_EXPIRE, s->name, RAD_NONE, next);
     case RAD_FLOW_AWAIT: return emit_await(c, s, next);
-    case RAD_FLOW_INTERLEAVE:
-        return emit_again(c, s, RAD_OP_INTERLEAVE, RAD_OP_INTERLEAVE_AGAIN, next);
+    case RAD_FLOW_INTERLEAVE: return emit_again(c, s, RAD_OP_INTERLEAVE, RAD_OP_INTERLEAVE_AGAIN, next);
     case RAD_FLOW_LOCK: return emit_lock(c, s, next);
     case RAD_FLOW_DEFER: return emit_defer(c, s, next);
     case RAD_FLOW_FINISH: return emit_plain(c, s, RAD_OP_FINISH_CASE, RAD_NONE, RAD_NONE, next);
@@ -393,8 +382,7 @@ static uint32_t emit_block(compiler *c, const rad_flow_block *block, uint32_t ne
 {
     uint32_t count = 0, end = next;
     bool multi = false;
-    for (const rad_flow_statement *s = block->first; s != NULL; s = s->next, count++)
-        multi |= is_multi(s);
+    for (const rad_flow_statement *s = block->first; s != NULL; s = s->next, count++) multi |= is_multi(s);
     if (multi) {
         end = next = emit_plain(c, block->first, RAD_OP_BLOCK_END, RAD_NONE, RAD_NONE, next);
         if (!c->failed) op_at(c, end)->line = block->end.line;
@@ -506,8 +494,8 @@ static int compile(rad_flow_program *p, rad_error *error)
     return made ? 0 : rad__error_memory(error);
 }
 
-int rad__flow_program_read(rad_flow_program **out, const char *file_name, const char *text,
-                           size_t size, const char *flow, rad_error *error)
+int rad__flow_program_read(rad_flow_program **out, const char *file_name, const char *text, size_t size,
+                           const char *flow, rad_error *error)
 {
     *out = NULL;
     rad_flow_program *p = rad__alloc(1, sizeof *p);

@@ -8,17 +8,17 @@
 #include "flow/lang/syntax.h"
 
 enum rad_flow_code {
-    RAD_OP_START,  /* a: task, RAD_NONE: the token's (compensate). Next: FINISH */
-    RAD_OP_FINISH, /* b: START, c: RETRY */
-    RAD_OP_RETRY,  /* b: START */
-    RAD_OP_SET,    /* a: variable, b: expression */
-    RAD_OP_FORK,   /* a: first branch, b: how many; join, c: its count. Next: behind it */
-    RAD_OP_OR,     /* the same, each branch with its condition; else is not counted in b: d */
-    RAD_OP_XOR,    /* a: first branch, b: how many, d: entry of else or RAD_NONE */
-    RAD_OP_MANY, /* a: entry of the body, b: expression; join, c: its count; d: index into manies */
-    RAD_OP_MORE, /* a: the MANY operation */
-    RAD_OP_ARRIVE, /* the end of a branch */
-    RAD_OP_BLOCK_END, /* of a block with multi joins: a child of one of them arrives, others go on; a: block number */
+    RAD_OP_START,      /* a: task, RAD_NONE: the token's (compensate). Next: FINISH */
+    RAD_OP_FINISH,     /* b: START, c: RETRY */
+    RAD_OP_RETRY,      /* b: START */
+    RAD_OP_SET,        /* a: variable, b: expression */
+    RAD_OP_FORK,       /* a: first branch, b: how many; join, c: its count. Next: behind it */
+    RAD_OP_OR,         /* the same, each branch with its condition; else is not counted in b: d */
+    RAD_OP_XOR,        /* a: first branch, b: how many, d: entry of else or RAD_NONE */
+    RAD_OP_MANY,       /* a: entry of the body, b: expression; join, c: its count; d: index into manies */
+    RAD_OP_MORE,       /* a: the MANY operation */
+    RAD_OP_ARRIVE,     /* the end of a branch */
+    RAD_OP_BLOCK_END,  /* of a block with multi joins: a child of one of them arrives, others go on; a: block number */
     RAD_OP_LOOP,       /* a: body, b: expression; pushes the counter */
     RAD_OP_LOOP_AGAIN, /* a: body */
     RAD_OP_WHILE,      /* a: body, b: expression */
@@ -96,8 +96,7 @@ typedef struct rad_flow_program {
     uint32_t region_count, region_capacity;
     rad_flow_many *manies;
     uint32_t many_count, many_capacity;
-    rad_flow_postfix
-        *postfix; /* an expression is the index of its first one; ends with RAD_EXPRS */
+    rad_flow_postfix *postfix; /* an expression is the index of its first one; ends with RAD_EXPRS */
     uint32_t postfix_count, postfix_capacity;
     rad_flow_domain *domains; /* per variable */
     char hash[65];            /* SHA-256 of the text, in hexadecimal */
@@ -107,9 +106,8 @@ typedef struct rad_flow_program {
 } rad_flow_program;
 
 /* Reads, resolves and compiles the flow of that name (NULL: the last one of the file). */
-RAD_INTERNAL int rad__flow_program_read(rad_flow_program **out, const char *file_name,
-                                        const char *text, size_t size, const char *flow,
-                                        rad_error *error);
+RAD_INTERNAL int rad__flow_program_read(rad_flow_program **out, const char *file_name, const char *text, size_t size,
+                                        const char *flow, rad_error *error);
 RAD_INTERNAL void rad__flow_program_free(rad_flow_program *p); /* may be NULL */
 
 RAD_INTERNAL const char *rad__flow_code_name(enum rad_flow_code code); /* "start", "fork", … */

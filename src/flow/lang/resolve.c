@@ -32,8 +32,7 @@ static const char *name_text(const rad_flow_resolver *r, uint32_t name)
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
-static rad_flow_meaning *meaning_of(const rad_flow_resolver *r, enum rad_flow_space space,
-                                    uint32_t name)
+static rad_flow_meaning *meaning_of(const rad_flow_resolver *r, enum rad_flow_space space, uint32_t name)
 {
     RAD_ASSERT(name < r->file->symbols.count);
     return &r->meanings[(size_t)space * r->file->symbols.count + name];
@@ -65,8 +64,7 @@ static uint32_t intern(rad_flow_resolver *r, enum rad_flow_space space, uint32_t
     return list->count++;
 }
 
-uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name,
-                         rad_text_place at)
+uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name, rad_text_place at)
 {
     static const char *const what[RAD_SPACES] = {"variable", "task", "region"};
     uint32_t index = rad__flow_meaning(r, space, name);
@@ -78,12 +76,10 @@ uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32
                      : space == RAD_SPACE_TASK   ? r->tree->task_count
                                                  : r->lists[space].count;
     for (uint32_t i = 0; i < count; i++)
-        rad__flow_suggest_consider(
-            &near, name_text(r, space == RAD_SPACE_VARIABLE ? r->tree->variables[i].name
-                                : space == RAD_SPACE_TASK   ? r->tree->tasks[i].name
-                                                            : r->lists[space].items[i]));
-    rad__flow_wrong(r, at, "there is no %s '%s'%s", what[space], wanted,
-                    rad__flow_suggest_text(&near));
+        rad__flow_suggest_consider(&near, name_text(r, space == RAD_SPACE_VARIABLE ? r->tree->variables[i].name
+                                                       : space == RAD_SPACE_TASK   ? r->tree->tasks[i].name
+                                                                                   : r->lists[space].items[i]));
+    rad__flow_wrong(r, at, "there is no %s '%s'%s", what[space], wanted, rad__flow_suggest_text(&near));
     return RAD_NONE;
 }
 
@@ -92,8 +88,8 @@ static uint32_t written(rad_flow_resolver *r, uint32_t name, rad_text_place at)
 {
     uint32_t index = rad__flow_known(r, RAD_SPACE_VARIABLE, name, at);
     if (index != RAD_NONE && r->tree->variables[index].is_local)
-        rad__flow_wrong(r, at, "'%s' belongs to the many of line %u and cannot be set",
-                        name_text(r, name), r->tree->variables[index].place.line);
+        rad__flow_wrong(r, at, "'%s' belongs to the many of line %u and cannot be set", name_text(r, name),
+                        r->tree->variables[index].place.line);
     return index;
 }
 
@@ -104,8 +100,7 @@ static void refuse_reserved(rad_flow_resolver *r, uint32_t name, rad_text_place 
 {
     static const char ours[] = "RADDLE_";
     if (strncmp(name_text(r, name), ours, sizeof ours - 1) == 0)
-        rad__flow_wrong(r, at, "'%s': variables that begin with %s are set by the runner",
-                        name_text(r, name), ours);
+        rad__flow_wrong(r, at, "'%s': variables that begin with %s are set by the runner", name_text(r, name), ours);
 }
 
 static void declare_variables(rad_flow_resolver *r)
@@ -115,8 +110,8 @@ static void declare_variables(rad_flow_resolver *r)
         refuse_reserved(r, v->name, v->place);
         uint32_t other = rad__flow_meaning(r, RAD_SPACE_VARIABLE, v->name);
         if (other != RAD_NONE)
-            rad__flow_wrong(r, v->place, "there is a variable '%s' already, in line %u",
-                            name_text(r, v->name), r->tree->variables[other].place.line);
+            rad__flow_wrong(r, v->place, "there is a variable '%s' already, in line %u", name_text(r, v->name),
+                            r->tree->variables[other].place.line);
         mean(r, RAD_SPACE_VARIABLE, v->name, i);
     }
 }
@@ -127,8 +122,8 @@ static void declare_tasks(rad_flow_resolver *r)
         const rad_flow_task *t = &r->tree->tasks[i];
         uint32_t other = rad__flow_meaning(r, RAD_SPACE_TASK, t->name);
         if (other != RAD_NONE)
-            rad__flow_wrong(r, t->place, "there is a task '%s' already, in line %u",
-                            name_text(r, t->name), r->tree->tasks[other].place.line);
+            rad__flow_wrong(r, t->place, "there is a task '%s' already, in line %u", name_text(r, t->name),
+                            r->tree->tasks[other].place.line);
         mean(r, RAD_SPACE_TASK, t->name, i);
     }
 }
@@ -142,12 +137,11 @@ static void declare_as(rad_flow_resolver *r, rad_flow_statement *s)
     const rad_flow_variable *other = index != RAD_NONE ? &tree->variables[index] : NULL;
     refuse_reserved(r, s->as, s->as_place);
     if (other != NULL && !other->is_local)
-        rad__flow_wrong(r, s->as_place, "there is a variable '%s' already, in line %u",
-                        name_text(r, s->as), other->place.line);
+        rad__flow_wrong(r, s->as_place, "there is a variable '%s' already, in line %u", name_text(r, s->as),
+                        other->place.line);
     else if (other != NULL && other->type != type)
         rad__flow_wrong(r, s->as_place, "'%s' is %s here and %s in line %u: call it something else",
-                        name_text(r, s->as), rad__flow_a_type(type), rad__flow_a_type(other->type),
-                        other->place.line);
+                        name_text(r, s->as), rad__flow_a_type(type), rad__flow_a_type(other->type), other->place.line);
     else if (other == NULL && tree->variable_count == RAD_FLOW_VARIABLES_MAX)
         rad__flow_wrong(r, s->as_place, "a flow has %d variables at most", RAD_FLOW_VARIABLES_MAX);
     if (r->status != 0) return;
@@ -193,9 +187,8 @@ static void resolve_names(rad_flow_resolver *r, rad_flow_names *names, bool are_
 {
     for (uint32_t i = 0; i < names->count && r->status == 0; i++) {
         uint32_t name = names->items[i];
-        names->items[i] = are_written
-                              ? written(r, name, names->places[i])
-                              : rad__flow_known(r, RAD_SPACE_VARIABLE, name, names->places[i]);
+        names->items[i] = are_written ? written(r, name, names->places[i])
+                                      : rad__flow_known(r, RAD_SPACE_VARIABLE, name, names->places[i]);
         for (uint32_t j = 0; j < i; j++)
             if (names->items[j] == names->items[i])
                 rad__flow_wrong(r, names->places[i], "'%s' stands there twice", name_text(r, name));
@@ -228,12 +221,10 @@ static void resolve_command(rad_flow_resolver *r, rad_flow_task *t)
     if (t->capture != RAD_NONE) t->capture = written(r, t->capture, t->capture_place);
     if (t->exit != RAD_NONE) t->exit = written(r, t->exit, t->exit_place);
     if (r->status == 0 && t->exit != RAD_NONE && r->tree->variables[t->exit].type != RAD_FLOW_INT)
-        rad__flow_wrong(r, t->exit_place, "expected an int behind 'exit': '%s' is %s",
-                        name_text(r, exit_name),
+        rad__flow_wrong(r, t->exit_place, "expected an int behind 'exit': '%s' is %s", name_text(r, exit_name),
                         rad__flow_a_type(r->tree->variables[t->exit].type));
     if (t->exit != RAD_NONE && t->exit == t->capture)
-        rad__flow_wrong(r, t->exit_place, "'%s' cannot be both output and exit status",
-                        name_text(r, exit_name));
+        rad__flow_wrong(r, t->exit_place, "'%s' cannot be both output and exit status", name_text(r, exit_name));
     if (r->status == 0) writes_of_command(r, t);
 }
 
@@ -241,10 +232,8 @@ static void resolve_call(rad_flow_resolver *r, const rad_flow_task *t)
 {
     if (t->capture != RAD_NONE)
         rad__flow_wrong(r, t->capture_place, "'capture' is for commands: a function has 'writes'");
-    if (t->exit != RAD_NONE)
-        rad__flow_wrong(r, t->exit_place, "'exit' is for commands: a function has 'writes'");
-    if (t->dir != RAD_NONE)
-        rad__flow_wrong(r, t->place, "'dir' is for commands, not for functions");
+    if (t->exit != RAD_NONE) rad__flow_wrong(r, t->exit_place, "'exit' is for commands: a function has 'writes'");
+    if (t->dir != RAD_NONE) rad__flow_wrong(r, t->place, "'dir' is for commands, not for functions");
 }
 
 static void resolve_tasks(rad_flow_resolver *r)
@@ -253,8 +242,7 @@ static void resolve_tasks(rad_flow_resolver *r)
         rad_flow_task *t = &r->tree->tasks[i];
         resolve_names(r, &t->reads, false);
         resolve_names(r, &t->writes, true);
-        if (t->undo != RAD_NONE)
-            t->undo = rad__flow_known(r, RAD_SPACE_TASK, t->undo, t->undo_place);
+        if (t->undo != RAD_NONE) t->undo = rad__flow_known(r, RAD_SPACE_TASK, t->undo, t->undo_place);
         if (t->is_call)
             resolve_call(r, t);
         else
@@ -271,8 +259,7 @@ static void resolve_set(rad_flow_resolver *r, rad_flow_statement *s)
     char where[80];
     snprintf(where, sizeof where, "for '%s'", name_text(r, s->name));
     s->name = written(r, s->name, s->name_place);
-    if (r->status == 0)
-        rad__flow_resolve_typed(r, s->expr, r->tree->variables[s->name].type, where);
+    if (r->status == 0) rad__flow_resolve_typed(r, s->expr, r->tree->variables[s->name].type, where);
 }
 
 static void resolve_branches(rad_flow_resolver *r, rad_flow_statement *s)
@@ -280,10 +267,8 @@ static void resolve_branches(rad_flow_resolver *r, rad_flow_statement *s)
     for (uint32_t i = 0; i < s->branch_count && r->status == 0; i++) {
         rad_flow_branch *b = &s->branches[i];
         if (b->when != NULL) rad__flow_resolve_typed(r, b->when, RAD_FLOW_BOOL, "behind 'when'");
-        if (b->event.signal != RAD_NONE)
-            b->event.signal = intern(r, RAD_SPACE_SIGNAL, b->event.signal);
-        if (b->event.into != RAD_NONE)
-            b->event.into = written(r, b->event.into, b->event.into_place);
+        if (b->event.signal != RAD_NONE) b->event.signal = intern(r, RAD_SPACE_SIGNAL, b->event.signal);
+        if (b->event.into != RAD_NONE) b->event.into = written(r, b->event.into, b->event.into_place);
         resolve_block(r, &b->block);
     }
 }
@@ -309,13 +294,11 @@ static void resolve_more(rad_flow_resolver *r, rad_flow_statement *s)
     const rad_flow_around *around = r->around;
     while (around != NULL && around->many->name != s->name) around = around->outer;
     if (around == NULL) {
-        rad__flow_wrong(r, s->name_place, "there is no many '%s' around this more",
-                        name_text(r, s->name));
+        rad__flow_wrong(r, s->name_place, "there is no many '%s' around this more", name_text(r, s->name));
         return;
     }
     if (around->many->most == 0)
-        rad__flow_wrong(r, s->name_place,
-                        "'more' needs a limit: write 'up to N' on the many at line %u",
+        rad__flow_wrong(r, s->name_place, "'more' needs a limit: write 'up to N' on the many at line %u",
                         around->many->place.line);
     s->text = s->name;
     s->name = around->many->number;
@@ -331,8 +314,8 @@ static void resolve_region(rad_flow_resolver *r, rad_flow_statement *s)
         uint32_t name = s->into;
         s->into = written(r, name, s->into_place);
         if (r->status == 0 && r->tree->variables[s->into].type != RAD_FLOW_TEXT)
-            rad__flow_wrong(r, s->into_place, "expected a text behind 'into': '%s' is %s",
-                            name_text(r, name), rad__flow_a_type(r->tree->variables[s->into].type));
+            rad__flow_wrong(r, s->into_place, "expected a text behind 'into': '%s' is %s", name_text(r, name),
+                            rad__flow_a_type(r->tree->variables[s->into].type));
     }
     resolve_block(r, &s->on_failure->block);
 }
@@ -341,8 +324,7 @@ static void resolve_cancel(rad_flow_resolver *r, rad_flow_statement *s)
 {
     if (s->scope != RAD_CANCEL_CASE)
         s->name =
-            rad__flow_known(r, s->scope == RAD_CANCEL_TASK ? RAD_SPACE_TASK : RAD_SPACE_REGION,
-                            s->name, s->name_place);
+            rad__flow_known(r, s->scope == RAD_CANCEL_TASK ? RAD_SPACE_TASK : RAD_SPACE_REGION, s->name, s->name_place);
 }
 
 static void resolve_statement(rad_flow_resolver *r, rad_flow_statement *s)
@@ -366,9 +348,7 @@ static void resolve_statement(rad_flow_resolver *r, rad_flow_statement *s)
     case RAD_FLOW_CANCEL: resolve_cancel(r, s); break;
     case RAD_FLOW_MANY: resolve_many(r, s); break;
     case RAD_FLOW_MORE: resolve_more(r, s); break;
-    case RAD_FLOW_COMPENSATE:
-        s->name = rad__flow_known(r, RAD_SPACE_REGION, s->name, s->name_place);
-        break;
+    case RAD_FLOW_COMPENSATE: s->name = rad__flow_known(r, RAD_SPACE_REGION, s->name, s->name_place); break;
     case RAD_FLOW_REACH:
     case RAD_FLOW_EXPIRE:
     case RAD_FLOW_AWAIT:
@@ -385,15 +365,13 @@ static void resolve_statement(rad_flow_resolver *r, rad_flow_statement *s)
 
 static void resolve_block(rad_flow_resolver *r, const rad_flow_block *block)
 {
-    for (rad_flow_statement *s = block->first; s != NULL && r->status == 0; s = s->next)
-        resolve_statement(r, s);
+    for (rad_flow_statement *s = block->first; s != NULL && r->status == 0; s = s->next) resolve_statement(r, s);
 }
 
 /* ---- Flows ------------------------------------------------------------------------------- */
 
 /* A list that was collected becomes the tree's. */
-static void keep_list(rad_flow_resolver *r, enum rad_flow_space space, uint32_t **items,
-                      uint32_t *count)
+static void keep_list(rad_flow_resolver *r, enum rad_flow_space space, uint32_t **items, uint32_t *count)
 {
     rad_flow_name_list *list = &r->lists[space];
     if (r->status == 0 && list->count > 0) {
@@ -427,8 +405,8 @@ static void declare_flow(rad_flow_resolver *r)
 {
     rad_flow_meaning *m = meaning_of(r, RAD_SPACE_FLOW, r->tree->name);
     if (m->flow != 0)
-        rad__flow_wrong(r, r->tree->place, "there is a flow '%s' already, in line %u",
-                        name_text(r, r->tree->name), m->index);
+        rad__flow_wrong(r, r->tree->place, "there is a flow '%s' already, in line %u", name_text(r, r->tree->name),
+                        m->index);
     *m = (rad_flow_meaning){.flow = r->flow, .index = r->tree->place.line};
 }
 

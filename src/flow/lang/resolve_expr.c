@@ -19,12 +19,12 @@ static const char *const SIGNS[RAD_EXPRS] = {
 };
 
 /* WHERE: "before '+'", "behind '+'", "in lines( )". */
-static void need(rad_flow_resolver *r, const rad_flow_expr *e, enum rad_flow_type type,
-                 const char *where, enum rad_expr_op op)
+static void need(rad_flow_resolver *r, const rad_flow_expr *e, enum rad_flow_type type, const char *where,
+                 enum rad_expr_op op)
 {
     if (r->status == 0 && e->type != type)
-        rad__flow_wrong(r, e->place, "expected %s %s'%s', found %s", rad__flow_a_type(type), where,
-                        SIGNS[op], rad__flow_a_type(e->type));
+        rad__flow_wrong(r, e->place, "expected %s %s'%s', found %s", rad__flow_a_type(type), where, SIGNS[op],
+                        rad__flow_a_type(e->type));
 }
 
 static void need_both(rad_flow_resolver *r, const rad_flow_expr *e, enum rad_flow_type type)
@@ -40,8 +40,8 @@ static void resolve_variable(rad_flow_resolver *r, rad_flow_expr *e)
     if (r->status != 0) return;
     const rad_flow_variable *v = &r->tree->variables[index];
     if (v->is_local && !r->in_scope[index])
-        rad__flow_wrong(r, e->place, "'%s' is known only inside the many of line %u",
-                        rad__flow_name(r->file, name), v->place.line);
+        rad__flow_wrong(r, e->place, "'%s' is known only inside the many of line %u", rad__flow_name(r->file, name),
+                        v->place.line);
     e->value = index;
     e->type = v->type;
 }
@@ -50,8 +50,7 @@ static void resolve_comparison(rad_flow_resolver *r, rad_flow_expr *e)
 {
     bool has_order = e->op != RAD_EXPR_EQUAL && e->op != RAD_EXPR_UNEQUAL;
     if (has_order && e->a->type == RAD_FLOW_BOOL)
-        rad__flow_wrong(r, e->a->place, "expected an int or a text before '%s', found a bool",
-                        SIGNS[e->op]);
+        rad__flow_wrong(r, e->a->place, "expected an int or a text before '%s', found a bool", SIGNS[e->op]);
     need(r, e->b, e->a->type, "behind ", e->op);
     e->type = RAD_FLOW_BOOL;
 }
@@ -122,8 +121,7 @@ void rad__flow_resolve_expr(rad_flow_resolver *r, rad_flow_expr *e)
     if (r->status == 0) resolve_operation(r, e);
 }
 
-void rad__flow_resolve_typed(rad_flow_resolver *r, rad_flow_expr *e, enum rad_flow_type type,
-                             const char *where)
+void rad__flow_resolve_typed(rad_flow_resolver *r, rad_flow_expr *e, enum rad_flow_type type, const char *where)
 {
     rad__flow_resolve_expr(r, e);
     if (r->status == 0 && e->type != type)

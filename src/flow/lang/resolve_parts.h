@@ -44,23 +44,21 @@ typedef struct rad_flow_resolver {
     int status;
 } rad_flow_resolver;
 
-RAD_INTERNAL void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...) RAD_PRINTF(3, 4);
 
 /* The index of a name, RAD_NONE when it has none. */
-RAD_INTERNAL uint32_t rad__flow_meaning(const rad_flow_resolver *r, enum rad_flow_space space,
-                                        uint32_t name);
+RAD_INTERNAL uint32_t rad__flow_meaning(const rad_flow_resolver *r, enum rad_flow_space space, uint32_t name);
 
 /* The same, and an error when it has none. */
-RAD_INTERNAL uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space,
-                                      uint32_t name, rad_text_place at);
+RAD_INTERNAL uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name,
+                                      rad_text_place at);
 
 /* Names and types in it; may be NULL after an error. */
 RAD_INTERNAL void rad__flow_resolve_expr(rad_flow_resolver *r, rad_flow_expr *e);
 
 /* The same, and it has to be of that type: "expected an int behind 'loop', found a text". */
-RAD_INTERNAL void rad__flow_resolve_typed(rad_flow_resolver *r, rad_flow_expr *e,
-                                          enum rad_flow_type type, const char *where);
+RAD_INTERNAL void rad__flow_resolve_typed(rad_flow_resolver *r, rad_flow_expr *e, enum rad_flow_type type,
+                                          const char *where);
 
 RAD_INTERNAL const char *rad__flow_a_type(enum rad_flow_type type); /* "an int" */
 

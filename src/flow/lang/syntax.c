@@ -12,8 +12,7 @@
 /* The shortest statement is `{}`: a file that is not too large cannot have too many. */
 _Static_assert(RAD_FLOW_TEXT_MAX / 2 < RAD_FLOW_STATEMENTS_MAX, "statements are not counted");
 
-int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error,
-                    const char *format, ...)
+int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -32,24 +31,20 @@ static void parse_flow(rad_flow_parser *p, rad_flow_tree *tree)
     tree->name = rad__flow_expect_name(p, "the name of the flow");
     if (p->now.kind == RAD_LEXEME_TEXT) tree->about = rad__flow_expect_text(p, "a text");
     tree->body.place = p->now.place;
-    rad__flow_expect_sign(
-        p, "{", tree->about == RAD_NONE ? "'{' or what the flow is about, a text" : "'{'");
+    rad__flow_expect_sign(p, "{", tree->about == RAD_NONE ? "'{' or what the flow is about, a text" : "'{'");
     if (p->status == 0) tree->body.first = rad__flow_parse_statements(p, true);
     tree->body.end = p->now.place;
     if (p->status == 0 && rad__flow_is(p, "}") && tree->body.first == NULL)
-        rad__flow_fail(p, p->now.place, "flow '%s' has no statement",
-                       rad__flow_name(p->file, tree->name));
+        rad__flow_fail(p, p->now.place, "flow '%s' has no statement", rad__flow_name(p->file, tree->name));
     rad__flow_expect_sign(p, "}", "a statement, 'data', 'task' or '}'");
 }
 
-int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text, size_t size,
-                   rad_error *error)
+int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text, size_t size, rad_error *error)
 {
     *file = (rad_flow_file){.file_name = file_name};
     rad_flow_parser p = {.file = file, .error = error};
     rad__lex_begin(&p.lexer, text, size, "==!=<=>=", true);
-    if (size > RAD_FLOW_TEXT_MAX)
-        return rad__error(error, RAD_EINPUT, "%s: a flow file has 1 MiB at most", file_name);
+    if (size > RAD_FLOW_TEXT_MAX) return rad__error(error, RAD_EINPUT, "%s: a flow file has 1 MiB at most", file_name);
     rad__flow_symbol(&p, "", 0); /* what texts begin with */
     if (p.status == 0) rad__flow_advance(&p);
     rad_flow_tree **last = &file->flows;
@@ -77,8 +72,7 @@ void rad__flow_file_free(rad_flow_file *file)
     file->flow_count = 0;
 }
 
-int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out,
-                   rad_error *error)
+int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out, rad_error *error)
 {
     rad_flow_suggest near;
     rad__flow_suggest_begin(&near, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
@@ -89,6 +83,6 @@ int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **
         rad__flow_suggest_consider(&near, rad__flow_name(file, tree->name));
     }
     *out = NULL;
-    return rad__error(error, RAD_EINPUT, "%s: there is no flow '%.100s'%s", file->file_name,
-                      name != NULL ? name : "", rad__flow_suggest_text(&near));
+    return rad__error(error, RAD_EINPUT, "%s: there is no flow '%.100s'%s", file->file_name, name != NULL ? name : "",
+                      rad__flow_suggest_text(&near));
 }

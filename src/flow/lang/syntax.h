@@ -103,11 +103,10 @@ typedef struct rad_flow_task {
     uint64_t timeout_ns; /* 0: none */
     uint32_t retries;
     uint64_t delay_ns;
-    uint32_t backoff; /* factor, 1 when none was given */
-    uint32_t dir;     /* symbol, or RAD_NONE */
-    rad_flow_names reads,
-        writes; /* after resolving `writes` of a shell command are capture and exit, if any */
-    uint32_t capture, exit; /* names, then variables; RAD_NONE: none */
+    uint32_t backoff;             /* factor, 1 when none was given */
+    uint32_t dir;                 /* symbol, or RAD_NONE */
+    rad_flow_names reads, writes; /* after resolving `writes` of a shell command are capture and exit, if any */
+    uint32_t capture, exit;       /* names, then variables; RAD_NONE: none */
     rad_text_place capture_place, exit_place;
     uint32_t outcomes; /* bits */
     enum rad_flow_doubt doubt;
@@ -240,8 +239,8 @@ enum {
 };
 
 /* Grammar only. RAD_EINPUT: "FILE:LINE:COLUMN: expected …, found …". rad__flow_file_free it, also after an error. */
-RAD_INTERNAL int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text,
-                                size_t size, rad_error *error);
+RAD_INTERNAL int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text, size_t size,
+                                rad_error *error);
 
 /* Names, types, and what may stand where. */
 RAD_INTERNAL int rad__flow_resolve(rad_flow_file *file, rad_error *error);
@@ -249,11 +248,10 @@ RAD_INTERNAL int rad__flow_resolve(rad_flow_file *file, rad_error *error);
 RAD_INTERNAL void rad__flow_file_free(rad_flow_file *file);
 
 /* The flow of that name; NULL: the last one. RAD_EINPUT when there is none. */
-RAD_INTERNAL int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out,
-                                rad_error *error);
+RAD_INTERNAL int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out, rad_error *error);
 
-RAD_INTERNAL int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error,
-                                 const char *format, ...) RAD_PRINTF(4, 5);
+RAD_INTERNAL int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *error, const char *format,
+                                 ...) RAD_PRINTF(4, 5);
 
 RAD_INTERNAL const char *rad__flow_type_name(enum rad_flow_type type);
 RAD_INTERNAL const char *rad__flow_kind_name(enum rad_flow_kind kind); /* "par", "do", … */

@@ -13,8 +13,8 @@ static void too_deep(rad_flow_parser *p, rad_text_place at)
     rad__flow_fail(p, at, "the expression is more than %d levels deep", RAD_FLOW_NESTING_MAX);
 }
 
-static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_text_place place,
-                               rad_flow_expr *a, rad_flow_expr *b)
+static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_text_place place, rad_flow_expr *a,
+                               rad_flow_expr *b)
 {
     rad_flow_expr *e = p->status == 0 ? rad__flow_take(p, 1, sizeof *e) : NULL;
     if (e == NULL) return NULL;
@@ -122,8 +122,7 @@ static rad_flow_expr *parse_operand(rad_flow_parser *p)
         rad__flow_expect_sign(p, ")", "')' or an operator");
         return inner;
     }
-    bool is_name =
-        p->now.kind == RAD_LEXEME_NAME && !rad__flow_is(p, "true") && !rad__flow_is(p, "false");
+    bool is_name = p->now.kind == RAD_LEXEME_NAME && !rad__flow_is(p, "true") && !rad__flow_is(p, "false");
     if (is_name) {
         rad_lexeme next = rad__flow_peek(p);
         if (rad__lexeme_is(&next, "(")) return parse_call(p);
@@ -188,9 +187,7 @@ static size_t operator_at(rad_flow_parser *p, unsigned level)
 {
     if (p->status != 0) return OPERATOR_COUNT;
     size_t i = 0;
-    while (i < OPERATOR_COUNT &&
-           (OPERATORS[i].level != level || !rad__flow_is(p, OPERATORS[i].sign)))
-        i++;
+    while (i < OPERATOR_COUNT && (OPERATORS[i].level != level || !rad__flow_is(p, OPERATORS[i].sign))) i++;
     if (level != LEVEL_OR || i == OPERATOR_COUNT) return i;
     rad_lexeme next = rad__flow_peek(p);
     return rad__lexeme_is(&next, "{") ? OPERATOR_COUNT : i;
@@ -204,8 +201,7 @@ static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
         size_t i = operator_at(p, level);
         if (i == OPERATOR_COUNT) return e;
         rad_text_place place = p->now.place;
-        if (compared)
-            rad__flow_fail(p, place, "comparisons cannot be chained: write a < b and b < c");
+        if (compared) rad__flow_fail(p, place, "comparisons cannot be chained: write a < b and b < c");
         compared = level == LEVEL_COMPARE;
         rad__flow_advance(p);
         rad_flow_expr *b = parse_level(p, level + 1);

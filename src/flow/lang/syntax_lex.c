@@ -38,8 +38,7 @@ void rad__flow_expected_word(rad_flow_parser *p, const char *what, const char *c
     for (; *words != NULL; words++) rad__flow_suggest_consider(&near, *words);
     char found[RAD_LEXEME_TOLD];
     rad__lexeme_tell(&p->now, found);
-    rad__flow_fail(p, p->now.place, "expected %s, found %s%s", what, found,
-                   rad__flow_suggest_text(&near));
+    rad__flow_fail(p, p->now.place, "expected %s, found %s%s", what, found, rad__flow_suggest_text(&near));
 }
 
 void *rad__flow_take(rad_flow_parser *p, size_t count, size_t size)
@@ -120,8 +119,7 @@ uint32_t rad__flow_expect_variable(rad_flow_parser *p, const char *what)
     static const char *const words[] = {"and", "or", "not", "true", "false", "over", "up", "as"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (rad__flow_is(p, words[i]))
-            rad__flow_fail(p, p->now.place, "expected %s, found '%s', a word of the language", what,
-                           words[i]);
+            rad__flow_fail(p, p->now.place, "expected %s, found '%s', a word of the language", what, words[i]);
     return rad__flow_expect_name(p, what);
 }
 
@@ -173,11 +171,7 @@ uint64_t rad__flow_expect_duration(rad_flow_parser *p)
     static const struct {
         const char *name;
         uint64_t ns;
-    } units[] = {{"ms", 1000000},
-                 {"s", 1000000000},
-                 {"m", 60000000000},
-                 {"h", 3600000000000},
-                 {"d", 86400000000000}};
+    } units[] = {{"ms", 1000000}, {"s", 1000000000}, {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000}};
     if (p->status != 0) return 0;
     if (p->now.kind != RAD_LEXEME_NUMBER) {
         rad__flow_expected(p, "a duration such as 10s");
@@ -187,12 +181,10 @@ uint64_t rad__flow_expect_duration(rad_flow_parser *p)
     rad_text_place place = p->now.place;
     bool has_unit = rad__lex_touches_name(&p->lexer);
     rad__flow_advance(p);
-    if (!has_unit && rad__flow_is(p, "."))
-        rad__flow_fail(p, place, "a duration is a whole number: 1500ms, not 1.5s");
+    if (!has_unit && rad__flow_is(p, ".")) rad__flow_fail(p, place, "a duration is a whole number: 1500ms, not 1.5s");
     for (size_t i = 0; !has_unit && i < 5; i++)
         if (rad__flow_is(p, units[i].name))
-            rad__flow_fail(p, p->now.place, "a unit stands at its number: %" PRIu64 "%s", number,
-                           units[i].name);
+            rad__flow_fail(p, p->now.place, "a unit stands at its number: %" PRIu64 "%s", number, units[i].name);
     size_t unit = has_unit ? 0 : 1;
     while (has_unit && unit < 5 && !rad__flow_is(p, units[unit].name)) unit++;
     if (unit == 5) {

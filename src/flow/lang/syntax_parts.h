@@ -26,14 +26,12 @@ typedef struct rad_flow_parser {
 
 /* ---- Errors -------------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL void rad__flow_fail(rad_flow_parser *p, rad_text_place at, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__flow_fail(rad_flow_parser *p, rad_text_place at, const char *format, ...) RAD_PRINTF(3, 4);
 RAD_INTERNAL void rad__flow_fail_memory(rad_flow_parser *p);
 /* "expected WHAT, found …" */
 RAD_INTERNAL void rad__flow_expected(rad_flow_parser *p, const char *what);
 /* The same; when it is a word near one of those, "; did you mean …?". The list ends with NULL. */
-RAD_INTERNAL void rad__flow_expected_word(rad_flow_parser *p, const char *what,
-                                          const char *const *words);
+RAD_INTERNAL void rad__flow_expected_word(rad_flow_parser *p, const char *what, const char *const *words);
 RAD_INTERNAL void *rad__flow_take(rad_flow_parser *p, size_t count, size_t size);
 
 /* ---- Tokens -------------------------------------------------------------------------------------------- */
@@ -51,8 +49,7 @@ RAD_INTERNAL uint32_t rad__flow_expect_name(rad_flow_parser *p, const char *what
 RAD_INTERNAL uint32_t rad__flow_expect_variable(rad_flow_parser *p, const char *what);
 RAD_INTERNAL uint32_t rad__flow_expect_text(rad_flow_parser *p, const char *what);
 /* A number from `least` to `most`. */
-RAD_INTERNAL uint32_t rad__flow_expect_count(rad_flow_parser *p, const char *what, uint32_t least,
-                                             uint32_t most);
+RAD_INTERNAL uint32_t rad__flow_expect_count(rad_flow_parser *p, const char *what, uint32_t least, uint32_t most);
 RAD_INTERNAL uint64_t rad__flow_expect_duration(rad_flow_parser *p);
 
 /* ---- Parts --------------------------------------------------------------------------------------------- */

@@ -82,8 +82,7 @@ static void parse_blocks(rad_flow_parser *p, rad_flow_statement *s, uint32_t mos
     branch_list list = {.items = NULL};
     do {
         rad_flow_branch branch = branch_new();
-        if (list.count == most)
-            rad__flow_fail(p, p->now.place, "an interleave has %u blocks at most", most);
+        if (list.count == most) rad__flow_fail(p, p->now.place, "an interleave has %u blocks at most", most);
         branch.block = parse_block(p);
         branch_add(p, &list, &branch);
     } while (rad__flow_accept(p, "and"));
@@ -101,8 +100,7 @@ static void parse_cases(rad_flow_parser *p, rad_flow_statement *s)
         rad_flow_branch branch = branch_new();
         s->has_else = list.count > 0 && rad__flow_accept(p, "else");
         if (!s->has_else && !rad__flow_accept(p, "when"))
-            rad__flow_expected_word(
-                p, list.count == 0 ? "'when' and a condition" : "'when', 'else' or '}'", words);
+            rad__flow_expected_word(p, list.count == 0 ? "'when' and a condition" : "'when', 'else' or '}'", words);
         if (!s->has_else) branch.when = rad__flow_parse_expr(p);
         branch.block = parse_block(p);
         branch_add(p, &list, &branch);
@@ -128,14 +126,13 @@ static void check_join(rad_flow_parser *p, const rad_flow_statement *s, rad_text
     if (s->join == RAD_JOIN_MULTI && s->kind == RAD_FLOW_MANY)
         rad__flow_fail(p, at, "a many has no join multi: it is for par and or");
     if (s->join_count > ways_of(s))
-        rad__flow_fail(p, at, "expected a count from 1 to %u, the number of branches, found %u",
-                       ways_of(s), s->join_count);
+        rad__flow_fail(p, at, "expected a count from 1 to %u, the number of branches, found %u", ways_of(s),
+                       s->join_count);
 }
 
 static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
 {
-    static const char *const words[RAD_JOINS + 1] = {"all",   "first", "any", "sync",
-                                                     "multi", "none",  NULL};
+    static const char *const words[RAD_JOINS + 1] = {"all", "first", "any", "sync", "multi", "none", NULL};
     s->join = s->kind == RAD_FLOW_OR ? RAD_JOIN_SYNC : RAD_JOIN_ALL;
     s->join_place = p->now.place;
     if (!rad__flow_accept(p, "join")) return;
@@ -149,8 +146,7 @@ static void parse_join(rad_flow_parser *p, rad_flow_statement *s)
     s->join = (enum rad_flow_join)join;
     if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY) {
         s->join_count = 1;
-        if (p->now.kind == RAD_LEXEME_NUMBER)
-            s->join_count = rad__flow_expect_count(p, "a count", 1, COUNT_MAX);
+        if (p->now.kind == RAD_LEXEME_NUMBER) s->join_count = rad__flow_expect_count(p, "a count", 1, COUNT_MAX);
     }
     check_join(p, s, at);
 }
@@ -204,15 +200,13 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
     else if (rad__flow_accept(p, "signal"))
         parse_signal(p, event);
     else
-        rad__flow_expected_word(
-            p, event->is_fresh ? "'signal'" : "'signal', 'fresh signal' or a duration such as 10s",
-            words);
+        rad__flow_expected_word(p, event->is_fresh ? "'signal'" : "'signal', 'fresh signal' or a duration such as 10s",
+                                words);
 }
 
 /* ---- Regions ------------------------------------------------------------------------------- */
 
-static rad_flow_branch *parse_handler(rad_flow_parser *p, rad_flow_branch *before,
-                                      rad_text_place at, const char *word)
+static rad_flow_branch *parse_handler(rad_flow_parser *p, rad_flow_branch *before, rad_text_place at, const char *word)
 {
     if (before != NULL) rad__flow_fail(p, at, "'on %s' stands there twice", word);
     rad_flow_branch *handler = rad__flow_take(p, 1, sizeof *handler);
@@ -253,8 +247,7 @@ static void parse_cancel(rad_flow_parser *p, rad_flow_statement *s)
         return;
     }
     bool is_task = rad__flow_accept(p, "task");
-    if (!is_task && !rad__flow_accept(p, "region"))
-        rad__flow_expected_word(p, "'task', 'region' or 'case'", words);
+    if (!is_task && !rad__flow_accept(p, "region")) rad__flow_expected_word(p, "'task', 'region' or 'case'", words);
     s->scope = is_task ? RAD_CANCEL_TASK : RAD_CANCEL_REGION;
     s->name_place = p->now.place;
     s->name = rad__flow_expect_name(p, is_task ? "the name of a task" : "the name of a region");
@@ -265,8 +258,7 @@ static void parse_cancel(rad_flow_parser *p, rad_flow_statement *s)
 /* `many pool 3`, `many pool over list`: a name behind which an expression begins. */
 static bool has_many_name(rad_flow_parser *p)
 {
-    if (p->now.kind != RAD_LEXEME_NAME || rad__flow_is(p, "over") || rad__flow_is(p, "not"))
-        return false;
+    if (p->now.kind != RAD_LEXEME_NAME || rad__flow_is(p, "over") || rad__flow_is(p, "not")) return false;
     rad_lexeme next = rad__flow_peek(p);
     if (rad__flow_is_function(p) && rad__lexeme_is(&next, "(")) return false;
     return rad__flow_begins_operand(&next);
@@ -285,8 +277,7 @@ static void parse_many(rad_flow_parser *p, rad_flow_statement *s)
         s->as_place = p->now.place;
         s->as = rad__flow_expect_variable(p, "a name for the instance's number or line");
     } else if (s->is_over) {
-        rad__flow_expected(p, s->most > 0 ? "'as' and a name for the line"
-                                          : "'up to' or 'as' and a name for the line");
+        rad__flow_expected(p, s->most > 0 ? "'as' and a name for the line" : "'up to' or 'as' and a name for the line");
     }
     parse_one_block(p, s);
     parse_join(p, s);
@@ -357,19 +348,16 @@ static void parse_rest(rad_flow_parser *p, rad_flow_statement *s)
 /* No statement begins with this word. */
 static void no_statement(rad_flow_parser *p, bool is_body)
 {
-    static const char *const words[] = {"do",    "run",   "set",    "par",    "xor",        "or",
-                                        "loop",  "while", "repeat", "region", "cancel",     "many",
-                                        "more",  "reach", "expire", "await",  "interleave", "lock",
-                                        "defer", "wait",  "finish", "fail",   "compensate", "data",
-                                        "task",  NULL};
+    static const char *const words[] = {"do",     "run",        "set",        "par",    "xor",   "or",   "loop",
+                                        "while",  "repeat",     "region",     "cancel", "many",  "more", "reach",
+                                        "expire", "await",      "interleave", "lock",   "defer", "wait", "finish",
+                                        "fail",   "compensate", "data",       "task",   NULL};
     if (rad__flow_is(p, "join"))
         rad__flow_fail(p, p->now.place, "join belongs to the par, or, or many before it");
     else if (rad__flow_is(p, "data") || rad__flow_is(p, "task"))
-        rad__flow_fail(p, p->now.place, "'%.4s' stands in the flow itself, not in a block",
-                       p->now.text);
+        rad__flow_fail(p, p->now.place, "'%.4s' stands in the flow itself, not in a block", p->now.text);
     else
-        rad__flow_expected_word(
-            p, is_body ? "a statement, 'data', 'task' or '}'" : "a statement or '}'", words);
+        rad__flow_expected_word(p, is_body ? "a statement, 'data', 'task' or '}'" : "a statement or '}'", words);
 }
 
 static rad_flow_statement *parse_statement(rad_flow_parser *p, bool is_body)
@@ -398,9 +386,7 @@ static rad_flow_statement *parse_statement(rad_flow_parser *p, bool is_body)
         return s;
     }
     unsigned kind = 0;
-    while (kind < RAD_FLOW_KINDS &&
-           (kind == RAD_FLOW_BLOCK || !rad__flow_accept(p, KIND_NAMES[kind])))
-        kind++;
+    while (kind < RAD_FLOW_KINDS && (kind == RAD_FLOW_BLOCK || !rad__flow_accept(p, KIND_NAMES[kind]))) kind++;
     s->kind = (enum rad_flow_kind)kind;
     if (kind == RAD_FLOW_KINDS)
         no_statement(p, is_body);
@@ -413,8 +399,7 @@ rad_flow_statement *rad__flow_parse_statements(rad_flow_parser *p, bool is_body)
 {
     rad_flow_statement *first = NULL, **last = &first;
     if (++p->nesting > RAD_FLOW_NESTING_MAX)
-        rad__flow_fail(p, p->now.place, "the blocks are nested more than %d deep",
-                       RAD_FLOW_NESTING_MAX);
+        rad__flow_fail(p, p->now.place, "the blocks are nested more than %d deep", RAD_FLOW_NESTING_MAX);
     while (p->status == 0 && !rad__flow_is(p, "}")) {
         if (is_body && rad__flow_accept(p, "data")) {
             rad__flow_parse_data(p);

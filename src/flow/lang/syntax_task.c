@@ -6,12 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LIST_MAX = RAD_FLOW_VARIABLES_MAX,
-    DOMAIN_MAX = 64,
-    RETRIES_MAX = 1000000,
-    BACKOFF_MAX = 1000
-};
+enum { LIST_MAX = RAD_FLOW_VARIABLES_MAX, DOMAIN_MAX = 64, RETRIES_MAX = 1000000, BACKOFF_MAX = 1000 };
 
 /* ---- Data ------------------------------------------------------------------------------- */
 
@@ -26,8 +21,7 @@ const char *rad__flow_type_name(enum rad_flow_type type)
 }
 
 /* Which of the words stands here, from `first`; it is taken. The list ends with NULL. */
-static uint32_t expect_one_of(rad_flow_parser *p, const char *what, const char *const *words,
-                              uint32_t first)
+static uint32_t expect_one_of(rad_flow_parser *p, const char *what, const char *const *words, uint32_t first)
 {
     for (uint32_t i = first; words[i] != NULL; i++)
         if (rad__flow_accept(p, words[i])) return i;
@@ -35,12 +29,11 @@ static uint32_t expect_one_of(rad_flow_parser *p, const char *what, const char *
     return first;
 }
 
-static void check_type(rad_flow_parser *p, const rad_flow_variable *v, rad_text_place at,
-                       rad_flow_constant c)
+static void check_type(rad_flow_parser *p, const rad_flow_variable *v, rad_text_place at, rad_flow_constant c)
 {
     if (c.type != v->type)
-        rad__flow_fail(p, at, "expected a constant of type %s for '%s', found one of type %s",
-                       TYPE_NAMES[v->type], rad__flow_name(p->file, v->name), TYPE_NAMES[c.type]);
+        rad__flow_fail(p, at, "expected a constant of type %s for '%s', found one of type %s", TYPE_NAMES[v->type],
+                       rad__flow_name(p->file, v->name), TYPE_NAMES[c.type]);
 }
 
 static void parse_merge(rad_flow_parser *p, rad_flow_variable *v)
@@ -54,13 +47,11 @@ static void parse_merge(rad_flow_parser *p, rad_flow_variable *v)
                                                     [RAD_MERGE_FIRST] = 7,
                                                     [RAD_MERGE_LAST] = 7};
     rad_text_place at = p->now.place;
-    uint32_t merge = expect_one_of(
-        p, "a rule: sum, max, min (int), and, or (bool), append (text), first or last", MERGE_NAMES,
-        1);
+    uint32_t merge =
+        expect_one_of(p, "a rule: sum, max, min (int), and, or (bool), append (text), first or last", MERGE_NAMES, 1);
     v->merge = (enum rad_flow_merge)merge;
     if ((types[merge] >> v->type & 1) == 0)
-        rad__flow_fail(p, at, "there is no merge %s of type %s", MERGE_NAMES[merge],
-                       TYPE_NAMES[v->type]);
+        rad__flow_fail(p, at, "there is no merge %s of type %s", MERGE_NAMES[merge], TYPE_NAMES[v->type]);
 }
 
 static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
@@ -73,8 +64,7 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
         check_type(p, v, at, c);
         for (uint32_t i = 0; i < v->domain_count; i++)
             if (some[i].value == c.value) rad__flow_fail(p, at, "the value stands there twice");
-        if (v->domain_count == DOMAIN_MAX)
-            rad__flow_fail(p, at, "there are more than %d values", DOMAIN_MAX);
+        if (v->domain_count == DOMAIN_MAX) rad__flow_fail(p, at, "there are more than %d values", DOMAIN_MAX);
         if (p->status != 0) return;
         some[v->domain_count++] = c;
         rad__flow_accept(p, ",");
@@ -102,15 +92,10 @@ static void parse_variable(rad_flow_parser *p, rad_flow_variable *v)
     for (bool has_initial = false; p->status == 0;) {
         rad_text_place at = p->now.place;
         bool initial = rad__flow_accept(p, "=");
-        bool merge = !initial && accept_part(p, "merge"),
-             domain = !initial && !merge && accept_part(p, "in");
+        bool merge = !initial && accept_part(p, "merge"), domain = !initial && !merge && accept_part(p, "in");
         if (!initial && !merge && !domain) return;
-        if ((initial && has_initial) || (merge && v->merge != RAD_MERGE_EQUAL) ||
-            (domain && v->domain_count > 0))
-            rad__flow_fail(p, at, "'%s' stands there twice",
-                           initial ? "="
-                           : merge ? "merge"
-                                   : "in");
+        if ((initial && has_initial) || (merge && v->merge != RAD_MERGE_EQUAL) || (domain && v->domain_count > 0))
+            rad__flow_fail(p, at, "'%s' stands there twice", initial ? "=" : merge ? "merge" : "in");
         if (p->status != 0) return;
         at = p->now.place;
         if (initial) {
@@ -162,9 +147,9 @@ enum property {
     PROPERTIES
 };
 
-static const char *const PROPERTY_NAMES[PROPERTIES + 1] = {
-    "run",     "call", "timeout",  "retry",    "dir",  "reads", "writes",
-    "capture", "exit", "outcomes", "on_doubt", "undo", NULL};
+static const char *const PROPERTY_NAMES[PROPERTIES + 1] = {"run",      "call",   "timeout", "retry", "dir",
+                                                           "reads",    "writes", "capture", "exit",  "outcomes",
+                                                           "on_doubt", "undo",   NULL};
 
 static void parse_names(rad_flow_parser *p, rad_flow_names *names)
 {
@@ -189,8 +174,7 @@ static void parse_retry(rad_flow_parser *p, rad_flow_task *t)
     t->retries = rad__flow_expect_count(p, "the number of further attempts", 0, RETRIES_MAX);
     if (!rad__flow_accept(p, "delay")) return;
     t->delay_ns = rad__flow_expect_duration(p);
-    if (rad__flow_accept(p, "backoff"))
-        t->backoff = rad__flow_expect_count(p, "a factor", 1, BACKOFF_MAX);
+    if (rad__flow_accept(p, "backoff")) t->backoff = rad__flow_expect_count(p, "a factor", 1, BACKOFF_MAX);
 }
 
 static void parse_outcomes(rad_flow_parser *p, rad_flow_task *t)
@@ -209,8 +193,7 @@ static void parse_doubt(rad_flow_parser *p, rad_flow_task *t)
 {
     static const char *const words[] = {"stop", "retry", "probe", NULL};
     t->doubt = (enum rad_flow_doubt)expect_one_of(p, "stop, retry or probe", words, 0);
-    if (t->doubt == RAD_DOUBT_PROBE)
-        t->probe = rad__flow_expect_text(p, "a command that tells whether it was done");
+    if (t->doubt == RAD_DOUBT_PROBE) t->probe = rad__flow_expect_text(p, "a command that tells whether it was done");
 }
 
 static void parse_timeout(rad_flow_parser *p, rad_flow_task *t)
@@ -257,11 +240,9 @@ static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum prop
     uint32_t seen = 0;
     while (p->status == 0 && !rad__flow_accept(p, "}")) {
         rad_text_place at = p->now.place;
-        uint32_t property =
-            expect_one_of(p, "a property of the task or '}'", PROPERTY_NAMES, first);
+        uint32_t property = expect_one_of(p, "a property of the task or '}'", PROPERTY_NAMES, first);
         if (p->status != 0) break;
-        if (seen >> property & 1)
-            rad__flow_fail(p, at, "'%s' stands there twice", PROPERTY_NAMES[property]);
+        if (seen >> property & 1) rad__flow_fail(p, at, "'%s' stands there twice", PROPERTY_NAMES[property]);
         seen |= 1u << property;
         if ((seen & 3) == 3) rad__flow_fail(p, at, "a task has either 'run' or 'call', not both");
         parse_property(p, t, (enum property)property);
@@ -304,8 +285,7 @@ void rad__flow_parse_task(rad_flow_parser *p)
     rad__flow_expect_sign(p, "{", "'{'");
     uint32_t seen = parse_properties(p, &t, PROPERTY_RUN);
     if ((seen & 3) == 0)
-        rad__flow_fail(p, t.place, "task '%s' has neither 'run' nor 'call'",
-                       rad__flow_name(p->file, t.name));
+        rad__flow_fail(p, t.place, "task '%s' has neither 'run' nor 'call'", rad__flow_name(p->file, t.name));
     task_add(p, &t);
 }
 
@@ -323,9 +303,8 @@ static uint32_t run_name(rad_flow_parser *p, uint32_t line)
     p->run_line = line;
     for (;;) {
         char text[48];
-        int length = ++p->run_count == 1
-                         ? snprintf(text, sizeof text, "run_%u", line)
-                         : snprintf(text, sizeof text, "run_%u_%u", line, p->run_count);
+        int length = ++p->run_count == 1 ? snprintf(text, sizeof text, "run_%u", line)
+                                         : snprintf(text, sizeof text, "run_%u_%u", line, p->run_count);
         uint32_t name = rad__flow_symbol(p, text, (size_t)length);
         if (!has_task(p->tree, name)) return name;
     }

@@ -9,18 +9,14 @@ static const struct {
     const char *sign;
     unsigned level; /* binds tighter the higher it is */
 } OPERATIONS[RAD_EXPRS] = {
-    [RAD_EXPR_CONSTANT] = {"", 9},     [RAD_EXPR_VARIABLE] = {"", 9},
-    [RAD_EXPR_OR] = {"or", 1},         [RAD_EXPR_AND] = {"and", 2},
-    [RAD_EXPR_NOT] = {"not ", 3},      [RAD_EXPR_EQUAL] = {"==", 4},
-    [RAD_EXPR_UNEQUAL] = {"!=", 4},    [RAD_EXPR_LESS] = {"<", 4},
-    [RAD_EXPR_LESS_EQUAL] = {"<=", 4}, [RAD_EXPR_GREATER] = {">", 4},
-    [RAD_EXPR_ADD] = {"+", 5},         [RAD_EXPR_GREATER_EQUAL] = {">=", 4},
-    [RAD_EXPR_SUBTRACT] = {"-", 5},    [RAD_EXPR_JOIN] = {"+", 5},
-    [RAD_EXPR_MULTIPLY] = {"*", 6},    [RAD_EXPR_DIVIDE] = {"/", 6},
-    [RAD_EXPR_REMAINDER] = {"%", 6},   [RAD_EXPR_NEGATE] = {"-", 7},
-    [RAD_EXPR_LINES] = {"lines", 9},   [RAD_EXPR_LINE] = {"line", 9},
-    [RAD_EXPR_NUMBER] = {"number", 9}, [RAD_EXPR_TEXT] = {"text", 9},
-    [RAD_EXPR_LENGTH] = {"length", 9},
+    [RAD_EXPR_CONSTANT] = {"", 9},   [RAD_EXPR_VARIABLE] = {"", 9},     [RAD_EXPR_OR] = {"or", 1},
+    [RAD_EXPR_AND] = {"and", 2},     [RAD_EXPR_NOT] = {"not ", 3},      [RAD_EXPR_EQUAL] = {"==", 4},
+    [RAD_EXPR_UNEQUAL] = {"!=", 4},  [RAD_EXPR_LESS] = {"<", 4},        [RAD_EXPR_LESS_EQUAL] = {"<=", 4},
+    [RAD_EXPR_GREATER] = {">", 4},   [RAD_EXPR_ADD] = {"+", 5},         [RAD_EXPR_GREATER_EQUAL] = {">=", 4},
+    [RAD_EXPR_SUBTRACT] = {"-", 5},  [RAD_EXPR_JOIN] = {"+", 5},        [RAD_EXPR_MULTIPLY] = {"*", 6},
+    [RAD_EXPR_DIVIDE] = {"/", 6},    [RAD_EXPR_REMAINDER] = {"%", 6},   [RAD_EXPR_NEGATE] = {"-", 7},
+    [RAD_EXPR_LINES] = {"lines", 9}, [RAD_EXPR_LINE] = {"line", 9},     [RAD_EXPR_NUMBER] = {"number", 9},
+    [RAD_EXPR_TEXT] = {"text", 9},   [RAD_EXPR_LENGTH] = {"length", 9},
 };
 
 static void put_quoted(rad_bytes *out, const char *text)
@@ -94,8 +90,7 @@ static void put_expr(const writer *w, const rad_flow_expr *e, unsigned least)
     if (has_parentheses) rad__bytes_format(w->out, ")");
 }
 
-void rad__flow_expr_text(rad_bytes *out, const rad_flow_file *file, const rad_flow_tree *tree,
-                         const rad_flow_expr *e)
+void rad__flow_expr_text(rad_bytes *out, const rad_flow_file *file, const rad_flow_tree *tree, const rad_flow_expr *e)
 {
     put_expr(&(writer){out, file, tree}, e, 0);
 }
@@ -105,8 +100,7 @@ void rad__flow_duration_text(rad_bytes *out, uint64_t ns)
     static const struct {
         const char *name;
         uint64_t ns;
-    } units[] = {
-        {"d", 86400000000000}, {"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000}};
+    } units[] = {{"d", 86400000000000}, {"h", 3600000000000}, {"m", 60000000000}, {"s", 1000000000}};
     for (size_t i = 0; i < 4; i++)
         if (ns >= units[i].ns && ns % units[i].ns == 0) {
             rad__bytes_format(out, "%" PRIu64 "%s", ns / units[i].ns, units[i].name);
@@ -122,8 +116,7 @@ void rad__flow_join_text(rad_bytes *out, const rad_flow_statement *s)
     static const char *const names[RAD_JOINS] = {"all", "first", "any", "sync", "multi", "none"};
     if (s->kind != RAD_FLOW_PAR && s->kind != RAD_FLOW_OR && s->kind != RAD_FLOW_MANY) return;
     rad__bytes_format(out, "join %s", names[s->join]);
-    if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY)
-        rad__bytes_format(out, " %u", s->join_count);
+    if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY) rad__bytes_format(out, " %u", s->join_count);
 }
 
 static const char *variable_name(const writer *w, uint32_t variable)
@@ -197,9 +190,7 @@ void rad__flow_statement_text(rad_bytes *out, const rad_flow_file *file, const r
     } else if (s->kind == RAD_FLOW_MANY) {
         put_many(&w, s);
     } else if (s->expr != NULL) {
-        rad__bytes_format(out, s->kind == RAD_FLOW_SET      ? " = "
-                               : s->kind == RAD_FLOW_REPEAT ? " until "
-                                                            : " ");
+        rad__bytes_format(out, s->kind == RAD_FLOW_SET ? " = " : s->kind == RAD_FLOW_REPEAT ? " until " : " ");
         put_expr(&w, s->expr, 0);
     } else if (s->kind == RAD_FLOW_FAIL && s->text != RAD_NONE) {
         rad__bytes_format(out, " ");

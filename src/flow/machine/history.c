@@ -32,12 +32,8 @@ static void put_step(const rad_flow_case *c, const rad_event *e, rad_bytes *b)
     const rad_flow_op *op = &c->program->code[e->site];
     unsigned long long value = e->value;
     switch ((enum rad_flow_code)op->code) {
-    case RAD_OP_START:
-        rad__bytes_format(b, "starts %s, attempt %llu", task_name(c, op), value);
-        break;
-    case RAD_OP_FINISH:
-        rad__bytes_format(b, "%s %s", value ? "has done" : "has failed in", task_name(c, op));
-        break;
+    case RAD_OP_START: rad__bytes_format(b, "starts %s, attempt %llu", task_name(c, op), value); break;
+    case RAD_OP_FINISH: rad__bytes_format(b, "%s %s", value ? "has done" : "has failed in", task_name(c, op)); break;
     case RAD_OP_XOR:
         if (e->access & RAD_EVENT_VALUED)
             rad__bytes_format(b, "takes branch %llu", value + 1);
@@ -106,16 +102,16 @@ static void put_line(const rad_flow_case *c, const rad_event *e, rad_bytes *b)
 /* Operations that begin a statement: the others are in the middle or at the end of one. */
 static bool begins(enum rad_flow_code code)
 {
-    return code != RAD_OP_FINISH && code != RAD_OP_RETRY && code != RAD_OP_ARRIVE &&
-           code != RAD_OP_BLOCK_END && code != RAD_OP_LOOP_AGAIN && code != RAD_OP_LEAVE &&
-           code != RAD_OP_RELEASE && code != RAD_OP_TAKEN && code != RAD_OP_INTERLEAVE_AGAIN;
+    return code != RAD_OP_FINISH && code != RAD_OP_RETRY && code != RAD_OP_ARRIVE && code != RAD_OP_BLOCK_END &&
+           code != RAD_OP_LOOP_AGAIN && code != RAD_OP_LEAVE && code != RAD_OP_RELEASE && code != RAD_OP_TAKEN &&
+           code != RAD_OP_INTERLEAVE_AGAIN;
 }
 
 /* After these a token is still in the statement. */
 static bool is_inside(enum rad_flow_code code)
 {
-    return code == RAD_OP_START || code == RAD_OP_RETRY || code == RAD_OP_BEGIN ||
-           code == RAD_OP_FORK || code == RAD_OP_OR || code == RAD_OP_MANY;
+    return code == RAD_OP_START || code == RAD_OP_RETRY || code == RAD_OP_BEGIN || code == RAD_OP_FORK ||
+           code == RAD_OP_OR || code == RAD_OP_MANY;
 }
 
 static void visit(rad_flow_visit *v, const rad_event *e, const rad_flow_op *op, uint32_t *order)
@@ -145,8 +141,7 @@ static void count_step(rad_flow_history *h, const rad_flow_case *c, const rad_ev
     visit(visit_of(h, c, e->actor), e, &c->program->code[e->site], &h->order);
     if (h->failing == RAD_NONE) return;
     /* In a join it is the fork's own token that fails, not the branch that arrives. */
-    if (h->failing == e->actor || was_inside(h, c, h->failing))
-        visit_of(h, c, h->failing)->state = RAD_VISIT_FAILED;
+    if (h->failing == e->actor || was_inside(h, c, h->failing)) visit_of(h, c, h->failing)->state = RAD_VISIT_FAILED;
     h->failing = RAD_NONE;
 }
 

@@ -16,18 +16,15 @@ typedef struct rad_flow_history {
     uint32_t *last;         /* operation, by token */
     uint32_t last_capacity;
     uint32_t order;
-    uint64_t
-        failing; /* the token whose failure the next step is, or RAD_NONE: it ends, and is not cancelled */
-    uint64_t seen; /* events */
+    uint64_t failing; /* the token whose failure the next step is, or RAD_NONE: it ends, and is not cancelled */
+    uint64_t seen;    /* events */
     bool has_text;
-    rad_bytes
-        text; /* a line each: "12 0/3.1 line 8: starts compile, attempt 1"; equal runs have equal texts */
-    bool failed; /* memory ran out */
+    rad_bytes text; /* a line each: "12 0/3.1 line 8: starts compile, attempt 1"; equal runs have equal texts */
+    bool failed;    /* memory ran out */
 } rad_flow_history;
 
 /* False: no memory. rad__flow_history_free it, also then. */
-RAD_INTERNAL bool rad__flow_history_open(rad_flow_history *h, const rad_flow_program *p,
-                                         bool has_text);
+RAD_INTERNAL bool rad__flow_history_open(rad_flow_history *h, const rad_flow_program *p, bool has_text);
 RAD_INTERNAL void rad__flow_history_take(rad_flow_history *h, const rad_flow_case *c);
 /* The case goes on no further: what waits is marked, the text ends. */
 RAD_INTERNAL void rad__flow_history_end(rad_flow_history *h, const rad_flow_case *c);

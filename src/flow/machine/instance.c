@@ -45,8 +45,8 @@ static void begin(rad_flow_case *c, const rad_flow_case_options *o)
     rad__kernel_begin(c->kernel, &run);
 }
 
-int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p,
-                        const rad_flow_case_options *o, rad_error *error)
+int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p, const rad_flow_case_options *o,
+                        rad_error *error)
 {
     *out = NULL;
     rad_flow_case *c = rad__alloc(1, sizeof *c);
@@ -64,9 +64,7 @@ int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p,
         c->policy_is_own = o->own_policy == NULL;
         c->vm->owner = c;
         begin(c, o);
-        if (c->kernel->ended) {
-            status = rad__error(error, c->kernel->error.code, "%s", c->kernel->error.text);
-        }
+        if (c->kernel->ended) status = rad__error(error, c->kernel->error.code, "%s", c->kernel->error.text);
     }
     if (status != 0) {
         rad__flow_case_close(c);
@@ -100,8 +98,7 @@ static void add_line(void *context, const char *text)
 {
     first_lines *f = context;
     if (f->used >= f->size) return;
-    f->used += (size_t)snprintf(f->text + f->used, f->size - f->used, "%s%s",
-                                f->count++ > 0 ? "; " : "", text);
+    f->used += (size_t)snprintf(f->text + f->used, f->size - f->used, "%s%s", f->count++ > 0 ? "; " : "", text);
 }
 
 static enum rad_flow_state stopped(rad_flow_case *c)
@@ -132,20 +129,17 @@ enum rad_flow_state rad__flow_case_run(rad_flow_case *c, uint64_t steps)
 /* ---- Feeding ------------------------------------------------------------------------------- */
 
 /* The key's token, and the number of its effect. */
-static int find_effect(const rad_flow_case *c, const char *key, uint32_t *token, uint32_t *effect,
-                       rad_error *error)
+static int find_effect(const rad_flow_case *c, const char *key, uint32_t *token, uint32_t *effect, rad_error *error)
 {
     const char *hash = key != NULL ? strrchr(key, '#') : NULL;
     const char *at = hash != NULL ? hash + 1 : "";
     uint64_t n = 0;
-    for (; *at >= '0' + (n == 0) && *at <= '9' && n < UINT32_MAX; at++)
-        n = n * 10 + (uint64_t)(*at - '0');
+    for (; *at >= '0' + (n == 0) && *at <= '9' && n < UINT32_MAX; at++) n = n * 10 + (uint64_t)(*at - '0');
     if (*at != 0) n = 0; /* no number, or something behind it */
     *token = hash != NULL ? rad__flow_path_find(c->vm, key, (size_t)(hash - key)) : RAD_NONE;
     *effect = (uint32_t)n;
     if (*token == RAD_NONE || n == 0 || n > c->vm->tokens[*token].effects)
-        return rad__error(error, RAD_EINPUT, "nothing with the key %s was asked for",
-                          key != NULL ? key : "(none)");
+        return rad__error(error, RAD_EINPUT, "nothing with the key %s was asked for", key != NULL ? key : "(none)");
     return 0;
 }
 
@@ -158,8 +152,7 @@ static void note_input(rad_flow_case *c, uint64_t hash)
 static int not_kept(const rad_flow_case *c, rad_error *error)
 {
     const rad_error *why = &c->kernel->error;
-    return why->code != 0 ? rad__error(error, why->code, "%s", why->text)
-                          : rad__error_memory(error);
+    return why->code != 0 ? rad__error(error, why->code, "%s", why->text) : rad__error_memory(error);
 }
 
 /* What a task wrote, as values. Something that does not fit makes it a failure. */
@@ -176,14 +169,12 @@ static int take_writes(rad_flow_case *c, rad_token *t, const rad_flow_input *in,
         int64_t value = 0;
         if (w->variable >= tree->variable_count || tree->variables[w->variable].is_local)
             return rad__error(error, RAD_EINPUT, "there is no variable %u to write", w->variable);
-        if (!rad__text_value(vm, tree->variables[w->variable].type, w->text, w->length, &value,
-                             &why)) {
+        if (!rad__text_value(vm, tree->variables[w->variable].type, w->text, w->length, &value, &why)) {
             char text[300];
             if (why == NULL) return not_kept(c, error);
-            int length =
-                snprintf(text, sizeof text, "%s: \"%.*s\" %s",
-                         rad__flow_name(&c->program->file, tree->variables[w->variable].name),
-                         (int)(w->length < 100 ? w->length : 100), w->text, why);
+            int length = snprintf(text, sizeof text, "%s: \"%.*s\" %s",
+                                  rad__flow_name(&c->program->file, tree->variables[w->variable].name),
+                                  (int)(w->length < 100 ? w->length : 100), w->text, why);
             t->ok = false;
             t->answer = rad__text_number(vm, text, (size_t)length);
             t->answer_count = 0;
@@ -217,9 +208,7 @@ static int feed_result(rad_flow_case *c, const rad_flow_input *in, bool *used, r
     int status = find_effect(c, in->key, &token, &effect, error);
     if (status != 0) return status;
     rad_token *t = &vm->tokens[token];
-    if (!t->alive || t->wait != RAD_TOKEN_FOR_RESULT || t->effect != effect ||
-        t->attempt != in->attempt)
-        return 0;
+    if (!t->alive || t->wait != RAD_TOKEN_FOR_RESULT || t->effect != effect || t->attempt != in->attempt) return 0;
     t->ok = in->ok;
     t->answer_count = 0;
     t->answer = RAD_NONE;
@@ -257,12 +246,10 @@ static int feed_timer(rad_flow_case *c, const rad_flow_input *in, bool *used, ra
     return 0;
 }
 
-static uint32_t find_name(const rad_flow_case *c, const char *name, const uint32_t *names,
-                          uint32_t count)
+static uint32_t find_name(const rad_flow_case *c, const char *name, const uint32_t *names, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (name != NULL && strcmp(rad__flow_name(&c->program->file, names[i]), name) == 0)
-            return i;
+        if (name != NULL && strcmp(rad__flow_name(&c->program->file, names[i]), name) == 0) return i;
     return RAD_NONE;
 }
 
@@ -290,10 +277,8 @@ static int feed_signal(rad_flow_case *c, const rad_flow_input *in, bool *used, r
     uint32_t signal = find_name(c, in->name, tree->signals, tree->signal_count), alternative = 0;
     if (signal == RAD_NONE)
         return rad__error(error, RAD_EINPUT, "the flow %s waits for no signal %s",
-                          rad__flow_name(&c->program->file, tree->name),
-                          in->name != NULL ? in->name : "(none)");
-    uint32_t text =
-        rad__text_number(vm, in->text != NULL ? in->text : "", in->text ? in->length : 0);
+                          rad__flow_name(&c->program->file, tree->name), in->name != NULL ? in->name : "(none)");
+    uint32_t text = rad__text_number(vm, in->text != NULL ? in->text : "", in->text ? in->length : 0);
     if (text == RAD_NONE) return not_kept(c, error);
     note_input(c, rad__mix64(signal) + vm->texts[text].hash);
     *used = true;
@@ -316,17 +301,12 @@ static int feed_cancel(rad_flow_case *c, const rad_flow_input *in, bool *used, r
 {
     const rad_flow_tree *tree = c->program->tree;
     uint32_t name = RAD_NONE;
-    if (in->scope == RAD_CANCEL_REGION)
-        name = find_name(c, in->name, tree->regions, tree->region_count);
+    if (in->scope == RAD_CANCEL_REGION) name = find_name(c, in->name, tree->regions, tree->region_count);
     for (uint32_t i = 0; i < tree->task_count && in->scope == RAD_CANCEL_TASK; i++)
-        if (in->name != NULL &&
-            strcmp(rad__flow_name(&c->program->file, tree->tasks[i].name), in->name) == 0)
-            name = i;
+        if (in->name != NULL && strcmp(rad__flow_name(&c->program->file, tree->tasks[i].name), in->name) == 0) name = i;
     if (name == RAD_NONE && in->scope != RAD_CANCEL_CASE)
-        return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s",
-                          rad__flow_name(&c->program->file, tree->name),
-                          in->scope == RAD_CANCEL_REGION ? "region" : "task",
-                          in->name != NULL ? in->name : "(none)");
+        return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s", rad__flow_name(&c->program->file, tree->name),
+                          in->scope == RAD_CANCEL_REGION ? "region" : "task", in->name != NULL ? in->name : "(none)");
     uint64_t before = c->vm->cancelled + c->vm->diverted;
     note_input(c, rad__mix64((uint64_t)in->scope << 32 | name));
     rad__cancel_scope(c->vm, in->scope, name);
@@ -338,8 +318,7 @@ static int feed_cancel(rad_flow_case *c, const rad_flow_input *in, bool *used, r
 
 int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *in, bool *used, rad_error *error)
 {
-    static int (*const feeders[RAD_INPUT_KINDS])(rad_flow_case *, const rad_flow_input *, bool *,
-                                                 rad_error *) = {
+    static int (*const feeders[RAD_INPUT_KINDS])(rad_flow_case *, const rad_flow_input *, bool *, rad_error *) = {
         [RAD_INPUT_RESULT] = feed_result,
         [RAD_INPUT_TIMER] = feed_timer,
         [RAD_INPUT_SIGNAL] = feed_signal,
@@ -362,11 +341,9 @@ static bool is_wanted(const rad_flow_vm *vm, const rad_flow_ask *a)
 {
     const rad_token *t = &vm->tokens[a->token];
     if (t->effect != a->effect) return false; /* and one that has ended waits for nothing */
-    if (a->kind == RAD_ASK_START)
-        return t->wait == RAD_TOKEN_FOR_RESULT && t->attempt == a->attempt;
+    if (a->kind == RAD_ASK_START) return t->wait == RAD_TOKEN_FOR_RESULT && t->attempt == a->attempt;
     if (a->kind != RAD_ASK_TIMER) return false;
-    return t->wait == RAD_TOKEN_FOR_EVENT ||
-           (t->wait == RAD_TOKEN_FOR_TIMER && t->attempt == a->attempt);
+    return t->wait == RAD_TOKEN_FOR_EVENT || (t->wait == RAD_TOKEN_FOR_TIMER && t->attempt == a->attempt);
 }
 
 void rad__flow_asks_prune(rad_flow_case *c)
@@ -398,16 +375,15 @@ rad_digest rad__flow_case_digest(const rad_flow_case *c)
     return rad__kernel_digest(c->kernel);
 }
 
-void rad__flow_case_key(const rad_flow_case *c, uint32_t token, uint32_t effect,
-                        char key[RAD_FLOW_KEY_MAX])
+void rad__flow_case_key(const rad_flow_case *c, uint32_t token, uint32_t effect, char key[RAD_FLOW_KEY_MAX])
 {
     rad__flow_path(c->vm, token, key, RAD_FLOW_KEY_MAX);
     size_t used = strlen(key);
     snprintf(key + used, RAD_FLOW_KEY_MAX - used, "#%u", effect);
 }
 
-const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data, uint32_t variable,
-                                 char number[24], size_t *length)
+const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data, uint32_t variable, char number[24],
+                                 size_t *length)
 {
     const rad_flow_vm *vm = c->vm;
     if (data == RAD_NONE) data = vm->final;
@@ -439,8 +415,7 @@ static void put_before(char text[RAD_FLOW_INSTANCE_MAX], const char *value, size
     if (length > 0) memcpy(text, value, length);
 }
 
-void rad__flow_case_instance(const rad_flow_case *c, uint32_t token, uint32_t data,
-                             char text[RAD_FLOW_INSTANCE_MAX])
+void rad__flow_case_instance(const rad_flow_case *c, uint32_t token, uint32_t data, char text[RAD_FLOW_INSTANCE_MAX])
 {
     const rad_flow_vm *vm = c->vm;
     text[0] = 0;
@@ -451,8 +426,7 @@ void rad__flow_case_instance(const rad_flow_case *c, uint32_t token, uint32_t da
         uint32_t as = c->program->manies[op->d].as;
         char number[24];
         size_t length = (size_t)snprintf(number, sizeof number, "%u", vm->tokens[token].index);
-        const char *value =
-            as != RAD_NONE ? rad__flow_case_value(c, data, as, number, &length) : number;
+        const char *value = as != RAD_NONE ? rad__flow_case_value(c, data, as, number, &length) : number;
         put_before(text, value, length);
     }
 }

@@ -15,11 +15,10 @@
 /* ---- What a case asks of the world ---------------------------------------------------------------------- */
 
 enum rad_flow_ask_kind {
-    RAD_ASK_START =
-        1, /* run the task: key, attempt, task, values (rad__flow_case_value of the token's data) */
-    RAD_ASK_STOP,     /* it was cancelled: end it if it runs; no result will be taken any more */
-    RAD_ASK_TIMER,    /* tell me after delay_ns; key */
-    RAD_ASK_NO_TIMER, /* forget that timer */
+    RAD_ASK_START = 1, /* run the task: key, attempt, task, values (rad__flow_case_value of the token's data) */
+    RAD_ASK_STOP,      /* it was cancelled: end it if it runs; no result will be taken any more */
+    RAD_ASK_TIMER,     /* tell me after delay_ns; key */
+    RAD_ASK_NO_TIMER,  /* forget that timer */
     RAD_ASK_KINDS
 };
 
@@ -77,7 +76,7 @@ typedef struct rad_flow_input {
 enum rad_flow_world {
     RAD_WORLD_LIVE = 0, /* the caller answers the asks */
     RAD_WORLD_CHOSEN,   /* simulated: outcomes, values and events are choices of the kernel */
-    RAD_WORLD_DRAWN /* simulated: they are drawn from (seed, key), whatever the order of steps */
+    RAD_WORLD_DRAWN     /* simulated: they are drawn from (seed, key), whatever the order of steps */
 };
 
 enum rad_flow_state {
@@ -124,8 +123,8 @@ typedef struct rad_flow_case {
     rad_error error;
 } rad_flow_case;
 
-RAD_INTERNAL int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p,
-                                     const rad_flow_case_options *o, rad_error *error);
+RAD_INTERNAL int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p, const rad_flow_case_options *o,
+                                     rad_error *error);
 RAD_INTERNAL void rad__flow_case_close(rad_flow_case *c); /* may be NULL */
 
 /* At most `steps` steps. */
@@ -133,8 +132,7 @@ RAD_INTERNAL enum rad_flow_state rad__flow_case_run(rad_flow_case *c, uint64_t s
 
 /* Before the next step. What nobody waits for any more (a result of an effect that was stopped) is ignored: *used is
  * false. RAD_EINPUT: it never was asked, a value does not fit its variable, there is no such name. */
-RAD_INTERNAL int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *input, bool *used,
-                                     rad_error *error);
+RAD_INTERNAL int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *input, bool *used, rad_error *error);
 
 /* The caller has seen to all asks. */
 RAD_INTERNAL void rad__flow_asks_taken(rad_flow_case *c);
@@ -155,8 +153,8 @@ RAD_INTERNAL void rad__flow_case_instance(const rad_flow_case *c, uint32_t token
 
 /* The value of a variable as text in the data of an ask; RAD_NONE: of the flow as it ended (or the first token's data
  * now). Valid until the next step; numbers are written into `number`. */
-RAD_INTERNAL const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data,
-                                              uint32_t variable, char number[24], size_t *length);
+RAD_INTERNAL const char *rad__flow_case_value(const rad_flow_case *c, uint32_t data, uint32_t variable, char number[24],
+                                              size_t *length);
 
 /* Why it failed or is stuck, with lines; "" when it is not. */
 RAD_INTERNAL const char *rad__flow_case_failure(const rad_flow_case *c);

@@ -22,7 +22,6 @@ uint32_t rad__flow_left_behind(const rad_flow_vm *vm, uint32_t token)
     uint8_t code = rad__flow_op(vm, token)->code;
     if (code != RAD_OP_END && code != RAD_OP_FINISH_CASE) return RAD_NONE;
     for (uint32_t i = 0; i < vm->token_count; i++)
-        if (vm->tokens[i].alive && i != token && !is_detached(vm, i) && !waits_for(vm, i, token))
-            return i;
+        if (vm->tokens[i].alive && i != token && !is_detached(vm, i) && !waits_for(vm, i, token)) return i;
     return RAD_NONE;
 }

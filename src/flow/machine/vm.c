@@ -56,24 +56,20 @@ static int set_initial(rad_flow_vm *vm, const rad_flow_case_options *o, rad_erro
         const rad_flow_initial *given = &o->initial[i];
         uint32_t v = 0;
         while (v < tree->variable_count &&
-               (tree->variables[v].is_local ||
-                strcmp(rad__flow_name(file, tree->variables[v].name), given->name) != 0))
+               (tree->variables[v].is_local || strcmp(rad__flow_name(file, tree->variables[v].name), given->name) != 0))
             v++;
         if (v == tree->variable_count)
             return rad__error(error, RAD_EINPUT, "there is no data %s in the flow %s", given->name,
                               rad__flow_name(file, tree->name));
         const char *why;
-        if (!rad__text_value(vm, tree->variables[v].type, given->text, strlen(given->text),
-                             &vm->initial[v], &why))
-            return why == NULL
-                       ? rad__error_memory(error)
-                       : rad__error(error, RAD_EINPUT, "%s=%s %s", given->name, given->text, why);
+        if (!rad__text_value(vm, tree->variables[v].type, given->text, strlen(given->text), &vm->initial[v], &why))
+            return why == NULL ? rad__error_memory(error)
+                               : rad__error(error, RAD_EINPUT, "%s=%s %s", given->name, given->text, why);
     }
     return 0;
 }
 
-int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_flow_case_options *o,
-                      rad_error *error)
+int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_flow_case_options *o, rad_error *error)
 {
     *out = NULL;
     rad_flow_vm *vm = rad__alloc(1, sizeof *vm);
@@ -98,12 +94,11 @@ int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_fl
 void rad__flow_vm_close(rad_flow_vm *vm)
 {
     if (vm == NULL) return;
-    void *const all[] = {
-        vm->tokens,        vm->forks,   vm->arrivals,         vm->regions, vm->undos,
-        vm->frames,        vm->signals, vm->answers,          vm->data,    vm->data_refs,
-        vm->initial,       vm->texts,   vm->milestones,       vm->locks,   vm->queues,
-        vm->last_instance, vm->settle,  vm->doomed,           vm->stack,   vm->holds,
-        vm->lock_objects,  vm->merged,  vm->milestone_objects};
+    void *const all[] = {vm->tokens,        vm->forks,   vm->arrivals,         vm->regions, vm->undos,
+                         vm->frames,        vm->signals, vm->answers,          vm->data,    vm->data_refs,
+                         vm->initial,       vm->texts,   vm->milestones,       vm->locks,   vm->queues,
+                         vm->last_instance, vm->settle,  vm->doomed,           vm->stack,   vm->holds,
+                         vm->lock_objects,  vm->merged,  vm->milestone_objects};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) rad__free(all[i]);
     rad__map64_free(&vm->text_map);
     rad__map64_free(&vm->path_map);
@@ -176,11 +171,9 @@ void rad__flow_vm_reset(void *self, rad_kernel *k)
     if (vm->owner != NULL) vm->owner->ask_count = 0;
     vm->case_object = rad_object(k, RAD_NONE, "case");
     for (uint32_t i = 0; i < tree->milestone_count; i++)
-        vm->milestone_objects[i] =
-            rad_object(k, RAD_NONE, rad__flow_name(&vm->program->file, tree->milestones[i]));
+        vm->milestone_objects[i] = rad_object(k, RAD_NONE, rad__flow_name(&vm->program->file, tree->milestones[i]));
     for (uint32_t i = 0; i < tree->lock_count; i++)
-        vm->lock_objects[i] =
-            rad_object(k, RAD_NONE, rad__flow_name(&vm->program->file, tree->locks[i]));
+        vm->lock_objects[i] = rad_object(k, RAD_NONE, rad__flow_name(&vm->program->file, tree->locks[i]));
     uint32_t data = rad__data_new(vm);
     if (data == RAD_NONE) return;
     memcpy(rad__data_at(vm, data), vm->initial, vm->variables * sizeof *vm->data);

@@ -46,8 +46,8 @@ enum rad_token_wait {
 typedef struct rad_token {
     /* The path: for ever. */
     uint32_t parent, statement, index, ordinal;
-    uint32_t first_child, cursor; /* of its children those with ordinal 1, by statement and index */
-    uint32_t next_sibling;        /* of ordinal 1 */
+    uint32_t first_child, cursor;               /* of its children those with ordinal 1, by statement and index */
+    uint32_t next_sibling;                      /* of ordinal 1 */
     uint32_t head, older_ordinal, next_ordinal; /* those that differ in nothing else */
     uint32_t hint;    /* of ordinal 1: up to this one all are alive; RAD_NONE: look from the head */
     uint32_t effects; /* begun so far by tokens of this path */
@@ -62,11 +62,10 @@ typedef struct rad_token {
     uint32_t data;
     uint32_t fork, fork_older, fork_newer; /* whose branch it is */
     uint32_t region, region_older, region_newer;
-    uint32_t queue, queue_older,
-        queue_newer; /* of those that stand before a lock, a milestone, an event */
-    uint32_t frames; /* what it has entered itself, innermost first */
-    uint32_t inner;  /* the fork it waits in */
-    uint32_t held;   /* forks that hang below it */
+    uint32_t queue, queue_older, queue_newer; /* of those that stand before a lock, a milestone, an event */
+    uint32_t frames;                          /* what it has entered itself, innermost first */
+    uint32_t inner;                           /* the fork it waits in */
+    uint32_t held;                            /* forks that hang below it */
     uint32_t task, attempt, effect;
     uint32_t alternative; /* the event that came */
     uint32_t answer;      /* first of its writes in answers; of a failure: the reason, a text */
@@ -174,8 +173,7 @@ typedef struct rad_flow_vm {
     rad_flow_signal *signals; /* that nobody has taken yet */
     rad_pool signal_pool;
     uint32_t signal_first, signal_last;
-    rad_flow_value
-        *answers; /* of tokens that have not finished with them; emptied when none is left */
+    rad_flow_value *answers; /* of tokens that have not finished with them; emptied when none is left */
     uint32_t answer_count, answer_capacity, answers_open;
 
     int64_t *data; /* blocks of `variables` values */
@@ -218,18 +216,16 @@ typedef struct rad_flow_vm {
 
 /* ---- Life (vm.c) ---------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p,
-                                   const rad_flow_case_options *o, rad_error *error);
+RAD_INTERNAL int rad__flow_vm_open(rad_flow_vm **out, const rad_flow_program *p, const rad_flow_case_options *o,
+                                   rad_error *error);
 RAD_INTERNAL void rad__flow_vm_close(rad_flow_vm *vm);
-RAD_INTERNAL void rad__flow_vm_reset(void *vm, rad_kernel *k); /* rad_machine.reset */
+RAD_INTERNAL void rad__flow_vm_reset(void *vm, rad_kernel *k);                 /* rad_machine.reset */
 RAD_INTERNAL void rad__flow_vm_step(void *vm, rad_kernel *k, uint32_t action); /* vm_step.c */
 RAD_INTERNAL enum rad_end rad__flow_vm_idle(void *vm, rad_kernel *k);
 /* The whole state, whatever order of steps led to it. */
 RAD_INTERNAL void rad__flow_vm_state(const void *vm, rad_state_hash *h); /* vm_state.c */
 RAD_INTERNAL bool rad__flow_vm_valid(const rad_flow_vm *vm, const char **what);
-RAD_INTERNAL void rad__flow_vm_describe(const void *vm,
-                                        void (*line)(void *context, const char *text),
-                                        void *context);
+RAD_INTERNAL void rad__flow_vm_describe(const void *vm, void (*line)(void *context, const char *text), void *context);
 RAD_INTERNAL const char *rad__flow_vm_site(const void *vm, uint32_t site);
 RAD_INTERNAL const char *rad__flow_vm_kind(const void *vm, uint32_t kind);
 
@@ -268,9 +264,8 @@ RAD_INTERNAL uint32_t rad__pool_take(rad_pool *pool, void **items, size_t size);
 RAD_INTERNAL void rad__pool_give(rad_pool *pool, void *items, size_t size, uint32_t at);
 
 /* A new token, or one used again. RAD_NONE: no memory or too many. It stands nowhere yet. */
-RAD_INTERNAL uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement,
-                                      uint32_t index, uint32_t fork, uint32_t region,
-                                      uint32_t data);
+RAD_INTERNAL uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
+                                      uint32_t fork, uint32_t region, uint32_t data);
 /* Puts it at an operation, and enables it if it can do that. */
 RAD_INTERNAL void rad__token_go(rad_flow_vm *vm, uint32_t token, uint32_t pc);
 /* It waits: it is enabled by rad__token_wake, or by a lock or milestone. */
@@ -278,14 +273,13 @@ RAD_INTERNAL void rad__token_wait(rad_flow_vm *vm, uint32_t token, enum rad_toke
 RAD_INTERNAL void rad__token_wake(rad_flow_vm *vm, uint32_t token);
 /* Ends a life: out of all lists, frames undone, data given back. Its fork is not told. */
 RAD_INTERNAL void rad__token_end(rad_flow_vm *vm, uint32_t token);
-RAD_INTERNAL bool rad__frame_push(rad_flow_vm *vm, uint32_t token, enum rad_frame_kind kind,
-                                  int64_t value);
+RAD_INTERNAL bool rad__frame_push(rad_flow_vm *vm, uint32_t token, enum rad_frame_kind kind, int64_t value);
 /* Takes the innermost frame off, with what belongs to it (a lock, a region). */
 RAD_INTERNAL void rad__frame_pop(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL void rad__queue_leave(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL void rad__queue_look(rad_flow_vm *vm, uint32_t queue);
-RAD_INTERNAL void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token,
-                                uint32_t data, uint64_t delay_ns, uint32_t alternative);
+RAD_INTERNAL void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token, uint32_t data,
+                                uint64_t delay_ns, uint32_t alternative);
 RAD_INTERNAL void rad__region_enter(rad_flow_vm *vm, uint32_t token, uint32_t region);
 RAD_INTERNAL void rad__region_release(rad_flow_vm *vm, uint32_t instance);
 
@@ -308,17 +302,15 @@ RAD_INTERNAL void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool below)
 RAD_INTERNAL void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, uint32_t name);
 /* Everything that is left; the case has ended. */
 RAD_INTERNAL void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data_of);
-RAD_INTERNAL void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...) RAD_PRINTF(3, 4);
 /* Not where the token stands, but in that line. */
-RAD_INTERNAL void rad__flow_raise_at(rad_flow_vm *vm, uint32_t token, uint32_t line,
-                                     const char *format, ...) RAD_PRINTF(4, 5);
+RAD_INTERNAL void rad__flow_raise_at(rad_flow_vm *vm, uint32_t token, uint32_t line, const char *format, ...)
+    RAD_PRINTF(4, 5);
 
 /* ---- Data (vm_data.c) -------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL uint32_t rad__data_new(rad_flow_vm *vm); /* with one reference; RAD_NONE: no memory */
-RAD_INTERNAL void rad__data_give(rad_flow_vm *vm,
-                                 uint32_t data); /* one reference; RAD_NONE is fine */
+RAD_INTERNAL uint32_t rad__data_new(rad_flow_vm *vm);             /* with one reference; RAD_NONE: no memory */
+RAD_INTERNAL void rad__data_give(rad_flow_vm *vm, uint32_t data); /* one reference; RAD_NONE is fine */
 /* The token's own block, copied if it is shared. NULL: no memory. */
 RAD_INTERNAL int64_t *rad__data_own(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL bool rad__data_set(rad_flow_vm *vm, uint32_t token, uint32_t variable, int64_t value);
@@ -338,15 +330,13 @@ static inline uint32_t rad__data_share(rad_flow_vm *vm, uint32_t data)
 RAD_INTERNAL uint32_t rad__text_number(rad_flow_vm *vm, const char *text, size_t length);
 RAD_INTERNAL uint32_t rad__text_lines(const rad_text *t); /* how many */
 /* False: too long (vm->why), or the run has ended. */
-RAD_INTERNAL bool rad__text_join(rad_flow_vm *vm, int64_t a, const char *between, int64_t b,
-                                 int64_t *out);
+RAD_INTERNAL bool rad__text_join(rad_flow_vm *vm, int64_t a, const char *between, int64_t b, int64_t *out);
 /* False: it cannot be one; *why. */
-RAD_INTERNAL bool rad__text_value(rad_flow_vm *vm, enum rad_flow_type type, const char *text,
-                                  size_t length, int64_t *value, const char **why);
+RAD_INTERNAL bool rad__text_value(rad_flow_vm *vm, enum rad_flow_type type, const char *text, size_t length,
+                                  int64_t *value, const char **why);
 
 /* False: it failed, vm->why says why (NULL: the run has ended). */
-RAD_INTERNAL bool rad__flow_eval(rad_flow_vm *vm, uint32_t token, uint32_t expression,
-                                 int64_t *value);
+RAD_INTERNAL bool rad__flow_eval(rad_flow_vm *vm, uint32_t token, uint32_t expression, int64_t *value);
 
 /* Which branches of an operation have a condition that holds: vm->holds; how many. False: a failure was raised. */
 RAD_INTERNAL bool rad__flow_look(rad_flow_vm *vm, uint32_t token, uint32_t *count);

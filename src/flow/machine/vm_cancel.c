@@ -22,8 +22,7 @@ static void stop_asking(rad_flow_vm *vm, uint32_t token)
     if (t->wait == RAD_TOKEN_FOR_TIMER) rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, 0);
     if (t->wait != RAD_TOKEN_FOR_EVENT) return;
     for (uint32_t i = 0; i < op->b; i++)
-        if (vm->program->ways[op->a + i].event.is_timer)
-            rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
+        if (vm->program->ways[op->a + i].event.is_timer) rad__flow_ask(vm, RAD_ASK_NO_TIMER, token, RAD_NONE, 0, i);
 }
 
 static void tell_fork(rad_flow_vm *vm, uint32_t fork)
@@ -46,8 +45,7 @@ static void cancel_held(rad_flow_vm *vm, uint32_t token)
     uint32_t fork = vm->tokens[token].held;
     while (fork != RAD_NONE) {
         vm->forks[fork].refs++;
-        while (vm->forks[fork].children != RAD_NONE)
-            rad__cancel_token(vm, vm->forks[fork].children, true);
+        while (vm->forks[fork].children != RAD_NONE) rad__cancel_token(vm, vm->forks[fork].children, true);
         uint32_t next = vm->forks[fork].held_newer;
         rad__fork_release(vm, fork);
         fork = next;
@@ -81,8 +79,7 @@ static void doom_inside(rad_flow_vm *vm, uint32_t instance, uint32_t except)
     const rad_region_instance *r = &vm->regions[instance];
     for (uint32_t at = r->tokens; at != RAD_NONE; at = vm->tokens[at].region_newer)
         if (at != except) doom(vm, at);
-    for (uint32_t at = r->inside; at != RAD_NONE; at = vm->regions[at].newer)
-        doom_inside(vm, at, except);
+    for (uint32_t at = r->inside; at != RAD_NONE; at = vm->regions[at].newer) doom_inside(vm, at, except);
 }
 
 /* In the order of their paths' making, whatever order the lists have. */
@@ -191,8 +188,8 @@ void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data
 static uint32_t catcher(const rad_flow_vm *vm, uint32_t token)
 {
     uint32_t at = vm->tokens[token].region;
-    while (at != RAD_NONE && (vm->program->regions[vm->regions[at].region].on_failure == RAD_NONE ||
-                              vm->regions[at].owner == RAD_NONE))
+    while (at != RAD_NONE &&
+           (vm->program->regions[vm->regions[at].region].on_failure == RAD_NONE || vm->regions[at].owner == RAD_NONE))
         at = vm->regions[at].parent;
     return at;
 }

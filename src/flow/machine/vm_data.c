@@ -59,8 +59,7 @@ static uint32_t text_add(rad_flow_vm *vm, const char *text, size_t length, uint6
     uint32_t at = vm->text_count;
     rad_arena *arena = vm->text_base > 0 ? &vm->run_texts : &vm->text_arena;
     char *copy = rad__arena_text(arena, text, length);
-    if (copy == NULL || !RAD_GROW(&vm->texts, &vm->text_capacity, at + 1) ||
-        !rad__map64_add(&vm->text_map, key, at)) {
+    if (copy == NULL || !RAD_GROW(&vm->texts, &vm->text_capacity, at + 1) || !rad__map64_add(&vm->text_map, key, at)) {
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for texts");
         return RAD_NONE;
     }
@@ -76,8 +75,7 @@ uint32_t rad__text_number(rad_flow_vm *vm, const char *text, size_t length)
     for (;; key++) {
         uint32_t at = rad__map64_find(&vm->text_map, key);
         if (at == RAD_NONE) break;
-        if (vm->texts[at].length == length && memcmp(vm->texts[at].text, text, length) == 0)
-            return at;
+        if (vm->texts[at].length == length && memcmp(vm->texts[at].text, text, length) == 0) return at;
     }
     if (vm->text_bytes + length > TEXT_BYTES_MOST || vm->text_count >= TEXTS_MOST) {
         rad__flow_broken(vm, RAD_ELIMIT, "more than 256 MiB of different texts");
@@ -101,8 +99,8 @@ static bool parse_number(const char *text, size_t length, int64_t *value)
     return true;
 }
 
-bool rad__text_value(rad_flow_vm *vm, enum rad_flow_type type, const char *text, size_t length,
-                     int64_t *value, const char **why)
+bool rad__text_value(rad_flow_vm *vm, enum rad_flow_type type, const char *text, size_t length, int64_t *value,
+                     const char **why)
 {
     *why = NULL;
     if (type == RAD_FLOW_TEXT) {
@@ -230,8 +228,7 @@ static bool apply(rad_flow_vm *vm, const rad_flow_postfix *f, int64_t a, int64_t
     case RAD_EXPR_LINES: *out = rad__text_lines(&vm->texts[a]); return true;
     case RAD_EXPR_LINE: return take_line(vm, a, b, out);
     case RAD_EXPR_NUMBER:
-        return parse_number(vm->texts[a].text, vm->texts[a].length, out) ||
-               refuse(vm, "the text is not a number");
+        return parse_number(vm->texts[a].text, vm->texts[a].length, out) || refuse(vm, "the text is not a number");
     case RAD_EXPR_TEXT: return write_text(vm, f->type, a, out);
     case RAD_EXPR_LENGTH: *out = vm->texts[a].length; return true;
     default: return calculate(vm, (enum rad_expr_op)f->op, a, b, out);

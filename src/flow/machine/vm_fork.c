@@ -30,8 +30,7 @@ void rad__fork_unhold(rad_flow_vm *vm, uint32_t fork)
 {
     rad_fork *f = &vm->forks[fork];
     if (f->holder == RAD_NONE) return;
-    *(f->held_older != RAD_NONE ? &vm->forks[f->held_older].held_newer
-                                : &vm->tokens[f->holder].held) = f->held_newer;
+    *(f->held_older != RAD_NONE ? &vm->forks[f->held_older].held_newer : &vm->tokens[f->holder].held) = f->held_newer;
     if (f->held_newer != RAD_NONE) vm->forks[f->held_newer].held_older = f->held_older;
 }
 
@@ -89,12 +88,11 @@ static uint32_t fork_new(rad_flow_vm *vm, uint32_t token)
 }
 
 /* One branch more; `mother` is whose data it gets. False: the run has ended. */
-static bool fork_branch(rad_flow_vm *vm, uint32_t fork, uint32_t mother, uint32_t index,
-                        uint32_t entry)
+static bool fork_branch(rad_flow_vm *vm, uint32_t fork, uint32_t mother, uint32_t index, uint32_t entry)
 {
     rad_fork *f = &vm->forks[fork];
-    uint32_t child = rad__token_make(vm, f->maker, vm->program->code[f->op].statement, index, fork,
-                                     f->region, vm->tokens[mother].data);
+    uint32_t child = rad__token_make(vm, f->maker, vm->program->code[f->op].statement, index, fork, f->region,
+                                     vm->tokens[mother].data);
     if (child == RAD_NONE) return false;
     vm->forks[fork].activated++;
     rad__token_go(vm, child, entry);
@@ -196,13 +194,11 @@ void rad__fork_many(rad_flow_vm *vm, uint32_t token)
     int64_t count = m->is_over ? rad__text_lines(&vm->texts[value]) : value;
     if (count < 0) count = 0;
     if (m->most > 0 && count > m->most)
-        rad__flow_raise(vm, token, "%lld instances, and at most %u may be", (long long)count,
-                        m->most);
+        rad__flow_raise(vm, token, "%lld instances, and at most %u may be", (long long)count, m->most);
     else if (count >= RAD_FLOW_TOKENS_MAX) /* one path is that of the first token */
         rad__flow_raise(vm, token, "%lld instances are too many", (long long)count);
     else if (op->c > count) /* 0 for joins that do not count */
-        rad__flow_raise(vm, token, "the join waits for %u instances of %lld", op->c,
-                        (long long)count);
+        rad__flow_raise(vm, token, "the join waits for %u instances of %lld", op->c, (long long)count);
     else if (count == 0)
         rad__token_go(vm, token, op->next);
     else
@@ -230,16 +226,14 @@ void rad__fork_more(rad_flow_vm *vm, uint32_t token)
 /* ---- Merging ------------------------------------------------------------------------------- */
 
 /* One more value of a variable that several branches wrote. `base`: as it was at the fork. */
-static bool merge_value(rad_flow_vm *vm, enum rad_flow_merge rule, int64_t base, int64_t *into,
-                        int64_t value)
+static bool merge_value(rad_flow_vm *vm, enum rad_flow_merge rule, int64_t base, int64_t *into, int64_t value)
 {
     int64_t delta;
     switch (rule) {
     case RAD_MERGE_EQUAL: return *into == value;
     case RAD_MERGE_SUM:
         vm->why = "the number is too large";
-        return !__builtin_sub_overflow(value, base, &delta) &&
-               !__builtin_add_overflow(*into, delta, into);
+        return !__builtin_sub_overflow(value, base, &delta) && !__builtin_add_overflow(*into, delta, into);
     case RAD_MERGE_MAX: *into = value > *into ? value : *into; return true;
     case RAD_MERGE_MIN: *into = value < *into ? value : *into; return true;
     case RAD_MERGE_AND: *into = *into && value; return true;
@@ -250,8 +244,7 @@ static bool merge_value(rad_flow_vm *vm, enum rad_flow_merge rule, int64_t base,
     }
 }
 
-static bool merge_variable(rad_flow_vm *vm, const rad_fork *f, uint32_t variable, int64_t base,
-                           int64_t *out)
+static bool merge_variable(rad_flow_vm *vm, const rad_fork *f, uint32_t variable, int64_t base, int64_t *out)
 {
     enum rad_flow_merge rule = vm->program->tree->variables[variable].merge;
     bool first = true;
@@ -276,14 +269,12 @@ static bool merge_all(rad_flow_vm *vm, uint32_t token, const rad_fork *f, const 
             int64_t base = rad__data_at(vm, vm->tokens[token].data)[variable];
             vm->why = NULL;
             if (merge_variable(vm, f, variable, base, &vm->merged[variable])) continue;
-            const char *name =
-                rad__flow_name(&vm->program->file, vm->program->tree->variables[variable].name);
+            const char *name = rad__flow_name(&vm->program->file, vm->program->tree->variables[variable].name);
             uint32_t line = vm->program->code[f->op].line; /* not that of what stands behind it */
             if (vm->why != NULL)
                 rad__flow_raise_at(vm, token, line, "%s: %s", name, vm->why);
             else
-                rad__flow_raise_at(vm, token, line,
-                                   "branches disagree about %s, which has no merge rule", name);
+                rad__flow_raise_at(vm, token, line, "branches disagree about %s, which has no merge rule", name);
             return false;
         }
     }
@@ -326,8 +317,7 @@ static void merge(rad_flow_vm *vm, uint32_t token, uint32_t fork)
     uint64_t written[RAD_FLOW_WRITTEN_WORDS] = {0};
     sort_arrivals(vm, &vm->forks[fork]);
     for (uint32_t at = vm->forks[fork].arrivals; at != RAD_NONE; at = vm->arrivals[at].next)
-        for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
-            written[i] |= vm->arrivals[at].written[i];
+        for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++) written[i] |= vm->arrivals[at].written[i];
     if (!merge_all(vm, token, &vm->forks[fork], written)) return;
     for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
         for (uint64_t left = written[i]; left != 0; left &= left - 1) {
@@ -351,8 +341,7 @@ static void fire(rad_flow_vm *vm, uint32_t fork)
     rad__fork_release(vm, fork);
     if (f->join == RAD_JOIN_FIRST && f->children != RAD_NONE) {
         rad_touch(vm->k, vm->case_object, RAD_WRITE);
-        while (vm->forks[fork].children != RAD_NONE)
-            rad__cancel_token(vm, vm->forks[fork].children, true);
+        while (vm->forks[fork].children != RAD_NONE) rad__cancel_token(vm, vm->forks[fork].children, true);
     }
     rad_note(vm->k, RAD_FLOW_NOTE_FIRES, RAD_NONE, token);
     /* It stands behind the join when the data disagree: the failure is raised there. */

@@ -21,19 +21,17 @@ static uint64_t fold(uint64_t hash, uint64_t value)
 
 static uint64_t fold_value(const rad_flow_vm *vm, uint64_t hash, uint32_t variable, int64_t value)
 {
-    bool text = variable < vm->program->tree->variable_count &&
-                vm->program->tree->variables[variable].type == RAD_FLOW_TEXT;
+    bool text =
+        variable < vm->program->tree->variable_count && vm->program->tree->variables[variable].type == RAD_FLOW_TEXT;
     return fold(hash, text ? vm->texts[value].hash : (uint64_t)value);
 }
 
-static uint64_t fold_data(const rad_flow_vm *vm, uint64_t hash, uint32_t data,
-                          const uint64_t *written)
+static uint64_t fold_data(const rad_flow_vm *vm, uint64_t hash, uint32_t data, const uint64_t *written)
 {
     if (data == RAD_NONE) return fold(hash, 1);
     for (uint32_t i = 0; i < vm->program->tree->variable_count; i++)
         hash = fold_value(vm, hash, i, rad__data_at(vm, data)[i]);
-    for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++)
-        hash = fold(hash, written ? written[i] : 0);
+    for (uint32_t i = 0; i < RAD_FLOW_WRITTEN_WORDS; i++) hash = fold(hash, written ? written[i] : 0);
     return hash;
 }
 
@@ -45,11 +43,9 @@ static uint64_t instance_hash(const rad_flow_vm *vm, uint32_t instance)
     for (; instance != RAD_NONE; instance = vm->regions[instance].parent) {
         const rad_region_instance *r = &vm->regions[instance];
         uint32_t name = vm->program->regions[r->region].name;
-        hash =
-            fold(fold(hash, r->region), r->owner != RAD_NONE ? vm->tokens[r->owner].path_hash : 0);
+        hash = fold(fold(hash, r->region), r->owner != RAD_NONE ? vm->tokens[r->owner].path_hash : 0);
         hash = fold(hash, vm->last_instance[name] == instance);
-        for (uint32_t at = r->undos; at != RAD_NONE; at = vm->undos[at].next)
-            hash = fold(hash, vm->undos[at].task);
+        for (uint32_t at = r->undos; at != RAD_NONE; at = vm->undos[at].next) hash = fold(hash, vm->undos[at].task);
     }
     return hash;
 }
@@ -75,8 +71,7 @@ static uint64_t arrivals_hash(const rad_flow_vm *vm, uint32_t fork)
     uint64_t hash = 0;
     const rad_fork *f = &vm->forks[fork];
     for (uint32_t at = f->arrivals; at != RAD_NONE; at = vm->arrivals[at].next)
-        hash += fold_data(vm, fold(13, vm->arrivals[at].index), vm->arrivals[at].data,
-                          vm->arrivals[at].written);
+        hash += fold_data(vm, fold(13, vm->arrivals[at].index), vm->arrivals[at].data, vm->arrivals[at].written);
     return hash;
 }
 
@@ -91,11 +86,9 @@ static uint64_t token_hash(const rad_flow_vm *vm, const rad_token *t)
     for (uint32_t at = t->frames; at != RAD_NONE; at = vm->frames[at].next) {
         const rad_frame *f = &vm->frames[at];
         hash = fold(hash, f->kind);
-        hash = fold(hash, f->kind == RAD_FRAME_REGION ? instance_hash(vm, (uint32_t)f->value)
-                                                      : (uint64_t)f->value);
+        hash = fold(hash, f->kind == RAD_FRAME_REGION ? instance_hash(vm, (uint32_t)f->value) : (uint64_t)f->value);
     }
-    if (t->inner != RAD_NONE)
-        hash = fold(fold(hash, fork_hash(vm, t->inner)), arrivals_hash(vm, t->inner));
+    if (t->inner != RAD_NONE) hash = fold(fold(hash, fork_hash(vm, t->inner)), arrivals_hash(vm, t->inner));
     return fold(hash, fork_hash(vm, t->fork));
 }
 
@@ -117,8 +110,7 @@ void rad__flow_vm_state(const void *self, rad_state_hash *h)
         rad_state_add(h, &holder, sizeof holder);
     }
     for (uint32_t i = 0; i < tree->region_count; i++) {
-        uint64_t hash =
-            vm->last_instance[i] != RAD_NONE ? instance_hash(vm, vm->last_instance[i]) : 0;
+        uint64_t hash = vm->last_instance[i] != RAD_NONE ? instance_hash(vm, vm->last_instance[i]) : 0;
         rad_state_add(h, &hash, sizeof hash);
     }
     for (uint32_t at = vm->signal_first; at != RAD_NONE; at = vm->signals[at].next) {
@@ -188,9 +180,8 @@ static void describe_events(const rad_flow_vm *vm, const rad_flow_op *op, char *
     for (uint32_t i = 0; i < op->b && used < size; i++) {
         const rad_flow_event *e = &vm->program->ways[op->a + i].event;
         const char *between = i == 0 ? "" : i + 1 == op->b ? " or " : ", ";
-        used += (size_t)snprintf(
-            text + used, size - used, "%s%s%s", between, e->is_timer ? "a timer" : "signal ",
-            e->is_timer ? "" : rad__flow_name(&vm->program->file, tree->signals[e->signal]));
+        used += (size_t)snprintf(text + used, size - used, "%s%s%s", between, e->is_timer ? "a timer" : "signal ",
+                                 e->is_timer ? "" : rad__flow_name(&vm->program->file, tree->signals[e->signal]));
     }
 }
 
@@ -201,21 +192,17 @@ static void describe_wait(const rad_flow_vm *vm, const rad_token *t, char *text,
     const rad_flow_tree *tree = vm->program->tree;
     if (t->inner != RAD_NONE) {
         const rad_fork *f = &vm->forks[t->inner];
-        snprintf(text, size, "waits at join %s: %u of %u branches arrived, %u cancelled",
-                 join_words(f), f->arrived, f->activated, f->cancelled);
+        snprintf(text, size, "waits at join %s: %u of %u branches arrived, %u cancelled", join_words(f), f->arrived,
+                 f->activated, f->cancelled);
     } else if (op->code == RAD_OP_AWAIT) {
-        snprintf(text, size, "waits for the milestone %s%s",
-                 rad__flow_name(file, tree->milestones[op->a]),
+        snprintf(text, size, "waits for the milestone %s%s", rad__flow_name(file, tree->milestones[op->a]),
                  vm->milestones[op->a] == 2 ? ", which has expired" : "");
     } else if (op->code == RAD_OP_ACQUIRE) {
         char holder[100] = "nobody";
-        if (vm->locks[op->a] != RAD_NONE)
-            rad__flow_path(vm, vm->locks[op->a], holder, sizeof holder);
-        snprintf(text, size, "waits for the lock %s, which %s has",
-                 rad__flow_name(file, tree->locks[op->a]), holder);
+        if (vm->locks[op->a] != RAD_NONE) rad__flow_path(vm, vm->locks[op->a], holder, sizeof holder);
+        snprintf(text, size, "waits for the lock %s, which %s has", rad__flow_name(file, tree->locks[op->a]), holder);
     } else if (t->wait == RAD_TOKEN_FOR_RESULT || op->code == RAD_OP_FINISH) {
-        snprintf(text, size, "is in task %s, attempt %u",
-                 rad__flow_name(file, tree->tasks[t->task].name), t->attempt);
+        snprintf(text, size, "is in task %s, attempt %u", rad__flow_name(file, tree->tasks[t->task].name), t->attempt);
     } else if (t->wait == RAD_TOKEN_FOR_TIMER) {
         snprintf(text, size, "waits before attempt %u of task %s", t->attempt + 1,
                  rad__flow_name(file, tree->tasks[t->task].name));
@@ -226,8 +213,7 @@ static void describe_wait(const rad_flow_vm *vm, const rad_token *t, char *text,
     }
 }
 
-void rad__flow_vm_describe(const void *self, void (*line)(void *context, const char *text),
-                           void *context)
+void rad__flow_vm_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     const rad_flow_vm *vm = self;
     for (uint32_t i = 0; i < vm->token_count; i++) {
@@ -237,8 +223,7 @@ void rad__flow_vm_describe(const void *self, void (*line)(void *context, const c
         rad__flow_path(vm, i, path, sizeof path);
         describe_wait(vm, t, wait, sizeof wait);
         uint32_t at = t->inner != RAD_NONE ? vm->forks[t->inner].op : t->pc;
-        snprintf(text, sizeof text, "token %s, line %u: %s", path, vm->program->code[at].line,
-                 wait);
+        snprintf(text, sizeof text, "token %s, line %u: %s", path, vm->program->code[at].line, wait);
         line(context, text);
     }
     if (vm->failure[0] != 0) line(context, vm->failure);
@@ -253,8 +238,7 @@ const char *rad__flow_vm_site(const void *self, uint32_t site)
 
 const char *rad__flow_vm_kind(const void *self, uint32_t kind)
 {
-    static const char *const names[] = {"step", "is told", "cancels @", "@ goes on",
-                                        "failure at @"};
+    static const char *const names[] = {"step", "is told", "cancels @", "@ goes on", "failure at @"};
     (void)self;
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -9,8 +9,7 @@ static const uint64_t DELAY_MOST = UINT64_C(366) * 24 * 3600 * 1000000000;
 
 /* ---- The simulated world ------------------------------------------------------------------------------- */
 
-static uint32_t world_pick(rad_flow_vm *vm, uint32_t token, enum rad_pick_kind kind, uint32_t count,
-                           uint32_t what)
+static uint32_t world_pick(rad_flow_vm *vm, uint32_t token, enum rad_pick_kind kind, uint32_t count, uint32_t what)
 {
     const rad_token *t = &vm->tokens[token];
     if (vm->world == RAD_WORLD_CHOSEN) return rad_pick(vm->k, kind, t->pc, count);
@@ -77,8 +76,7 @@ static void task_failed(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op, 
         const char *name = rad__flow_name(&vm->program->file, task->name);
         if (why != RAD_NONE)
             rad__flow_raise(vm, token, "task %s failed: %.*s", name,
-                            (int)(vm->texts[why].length < 200 ? vm->texts[why].length : 200),
-                            vm->texts[why].text);
+                            (int)(vm->texts[why].length < 200 ? vm->texts[why].length : 200), vm->texts[why].text);
         else
             rad__flow_raise(vm, token, "task %s failed", name);
     }
@@ -94,8 +92,7 @@ static void remember(rad_flow_vm *vm, uint32_t token, uint32_t undo)
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for what can be undone");
         return;
     }
-    vm->undos[at] =
-        (rad_undo){undo, rad__data_share(vm, vm->tokens[token].data), vm->regions[region].undos};
+    vm->undos[at] = (rad_undo){undo, rad__data_share(vm, vm->tokens[token].data), vm->regions[region].undos};
     vm->regions[region].undos = at;
 }
 
@@ -119,9 +116,7 @@ static bool take_result(rad_flow_vm *vm, uint32_t token, uint32_t *why)
     *why = first;
     t->answered = false;
     for (uint32_t i = 0; i < count; i++) /* of a failure there are none */
-        if (!rad__data_set(vm, token, vm->answers[first + i].variable,
-                           vm->answers[first + i].value))
-            return false;
+        if (!rad__data_set(vm, token, vm->answers[first + i].variable, vm->answers[first + i].value)) return false;
     if (--vm->answers_open == 0) vm->answer_count = 0;
     return ok;
 }
@@ -130,8 +125,7 @@ static void step_finish(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 {
     const rad_flow_task *task = task_of(vm, token);
     uint32_t why = RAD_NONE;
-    bool ok = vm->world == RAD_WORLD_LIVE ? take_result(vm, token, &why)
-                                          : simulate_result(vm, token, task);
+    bool ok = vm->world == RAD_WORLD_LIVE ? take_result(vm, token, &why) : simulate_result(vm, token, task);
     rad_value(vm->k, ok);
     if (!ok) {
         task_failed(vm, token, op, why);
@@ -248,8 +242,7 @@ static void step_interleave(rad_flow_vm *vm, uint32_t token, const rad_flow_op *
         rad__token_go(vm, token, op->next);
         return;
     }
-    uint32_t skip =
-        rad_pick(vm->k, RAD_PICK_CASE, vm->tokens[token].pc, (uint32_t)__builtin_popcountll(left));
+    uint32_t skip = rad_pick(vm->k, RAD_PICK_CASE, vm->tokens[token].pc, (uint32_t)__builtin_popcountll(left));
     while (skip-- > 0) left &= left - 1;
     uint32_t block = (uint32_t)__builtin_ctzll(left);
     f->value = (int64_t)((uint64_t)f->value & ~(UINT64_C(1) << block));
@@ -363,8 +356,7 @@ static void step_taken(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
             if (!world_writes(vm, token, into, 1)) return;
         } else {
             rad_text text = vm->texts[t->answer];
-            if (!rad__text_value(vm, vm->program->tree->variables[into].type, text.text,
-                                 text.length, &value, &why)) {
+            if (!rad__text_value(vm, vm->program->tree->variables[into].type, text.text, text.length, &value, &why)) {
                 if (why != NULL) rad__flow_raise(vm, token, "what came with the signal %s", why);
                 return;
             }

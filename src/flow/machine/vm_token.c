@@ -15,8 +15,7 @@ uint32_t rad__pool_take(rad_pool *pool, void **items, size_t size)
         memcpy(&pool->free, (char *)*items + size * at, sizeof pool->free);
         return at;
     }
-    if (RAD_UNLIKELY(pool->count == pool->capacity) &&
-        !rad__grow(items, &pool->capacity, pool->count + 1, size))
+    if (RAD_UNLIKELY(pool->count == pool->capacity) && !rad__grow(items, &pool->capacity, pool->count + 1, size))
         return RAD_NONE;
     return pool->count++;
 }
@@ -61,15 +60,13 @@ static uint32_t child_place(rad_flow_vm *vm, uint32_t parent, uint32_t statement
 /* "/3.1'2" */
 static size_t path_part(const rad_token *t, char part[48])
 {
-    int length = t->ordinal > 1
-                     ? snprintf(part, 48, "/%u.%u'%u", t->statement, t->index, t->ordinal)
-                     : snprintf(part, 48, "/%u.%u", t->statement, t->index);
+    int length = t->ordinal > 1 ? snprintf(part, 48, "/%u.%u'%u", t->statement, t->index, t->ordinal)
+                                : snprintf(part, 48, "/%u.%u", t->statement, t->index);
     return (size_t)length;
 }
 
 /* The name of its actor: in the lab its path, elsewhere nobody reads it. */
-static const char *token_role(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
-                              uint32_t ordinal)
+static const char *token_role(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index, uint32_t ordinal)
 {
     char path[160];
     const rad_token child = {.statement = statement, .index = index, .ordinal = ordinal};
@@ -101,8 +98,8 @@ static uint32_t path_look_up(const rad_flow_vm *vm, const rad_token *wanted, uin
         uint32_t at = rad__map64_find(&vm->path_map, *key);
         if (at == RAD_NONE) return RAD_NONE;
         const rad_token *t = &vm->tokens[at];
-        if (t->parent == wanted->parent && t->statement == wanted->statement &&
-            t->index == wanted->index && t->ordinal == wanted->ordinal)
+        if (t->parent == wanted->parent && t->statement == wanted->statement && t->index == wanted->index &&
+            t->ordinal == wanted->ordinal)
             return at;
     }
 }
@@ -116,8 +113,7 @@ static bool path_keep(rad_flow_vm *vm, uint32_t token)
     return rad__map64_add(&vm->path_map, key, token);
 }
 
-static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
-                          uint32_t ordinal)
+static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index, uint32_t ordinal)
 {
     uint32_t at = vm->token_count;
     if (at >= RAD_FLOW_TOKENS_MAX) {
@@ -168,14 +164,12 @@ static uint32_t token_new(rad_flow_vm *vm, uint32_t parent, uint32_t statement, 
 static uint32_t token_head(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index)
 {
     uint32_t before = child_place(vm, parent, statement, index);
-    uint32_t at =
-        before != RAD_NONE ? vm->tokens[before].next_sibling : vm->tokens[parent].first_child;
+    uint32_t at = before != RAD_NONE ? vm->tokens[before].next_sibling : vm->tokens[parent].first_child;
     if (at != RAD_NONE && child_is(&vm->tokens[at], statement, index)) return at;
     uint32_t new = token_new(vm, parent, statement, index, 1);
     if (new == RAD_NONE) return RAD_NONE;
     vm->tokens[new].next_sibling = at;
-    *(before != RAD_NONE ? &vm->tokens[before].next_sibling : &vm->tokens[parent].first_child) =
-        new;
+    *(before != RAD_NONE ? &vm->tokens[before].next_sibling : &vm->tokens[parent].first_child) = new;
     return new;
 }
 
@@ -185,8 +179,7 @@ static uint32_t token_at_path(rad_flow_vm *vm, uint32_t parent, uint32_t stateme
     uint32_t head = token_head(vm, parent, statement, index);
     if (head == RAD_NONE || !vm->tokens[head].alive) return head;
     uint32_t last = vm->tokens[head].hint != RAD_NONE ? vm->tokens[head].hint : head;
-    while (vm->tokens[last].next_ordinal != RAD_NONE &&
-           vm->tokens[vm->tokens[last].next_ordinal].alive)
+    while (vm->tokens[last].next_ordinal != RAD_NONE && vm->tokens[vm->tokens[last].next_ordinal].alive)
         last = vm->tokens[last].next_ordinal;
     vm->tokens[head].hint = last;
     uint32_t at = vm->tokens[last].next_ordinal;
@@ -204,8 +197,7 @@ static void token_path_free(rad_flow_vm *vm, const rad_token *t)
 {
     if (t->head == RAD_NONE) return; /* of ordinal 1: looked at first in any case */
     rad_token *head = &vm->tokens[t->head];
-    if (head->hint != RAD_NONE && t->ordinal <= vm->tokens[head->hint].ordinal)
-        head->hint = t->older_ordinal;
+    if (head->hint != RAD_NONE && t->ordinal <= vm->tokens[head->hint].ordinal) head->hint = t->older_ordinal;
 }
 
 void rad__flow_path(const rad_flow_vm *vm, uint32_t token, char *text, size_t size)
@@ -231,28 +223,23 @@ static bool read_u32(const char **at, const char *end, uint32_t *value)
     uint64_t n = 0;
     const char *begin = *at;
     if (end - begin > 1 && begin[0] == '0' && begin[1] >= '0' && begin[1] <= '9') return false;
-    for (; *at < end && **at >= '0' && **at <= '9' && n < UINT32_MAX; ++*at)
-        n = n * 10 + (uint64_t)(**at - '0');
+    for (; *at < end && **at >= '0' && **at <= '9' && n < UINT32_MAX; ++*at) n = n * 10 + (uint64_t)(**at - '0');
     *value = (uint32_t)n;
     return *at > begin && n < UINT32_MAX;
 }
 
-static uint32_t path_child(const rad_flow_vm *vm, uint32_t parent, uint32_t statement,
-                           uint32_t index, uint32_t ordinal)
+static uint32_t path_child(const rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index, uint32_t ordinal)
 {
     uint64_t key;
-    const rad_token wanted = {
-        .parent = parent,
-        .statement = statement,
-        .index = index,
-        .ordinal = ordinal,
-        .path_hash = path_hash(vm->tokens[parent].path_hash, statement, index, ordinal)};
+    const rad_token wanted = {.parent = parent,
+                              .statement = statement,
+                              .index = index,
+                              .ordinal = ordinal,
+                              .path_hash = path_hash(vm->tokens[parent].path_hash, statement, index, ordinal)};
     if (vm->world == RAD_WORLD_LIVE) return path_look_up(vm, &wanted, &key);
     uint32_t child = vm->tokens[parent].first_child;
-    while (child != RAD_NONE && !child_is(&vm->tokens[child], statement, index))
-        child = vm->tokens[child].next_sibling;
-    while (child != RAD_NONE && vm->tokens[child].ordinal != ordinal)
-        child = vm->tokens[child].next_ordinal;
+    while (child != RAD_NONE && !child_is(&vm->tokens[child], statement, index)) child = vm->tokens[child].next_sibling;
+    while (child != RAD_NONE && vm->tokens[child].ordinal != ordinal) child = vm->tokens[child].next_ordinal;
     return child;
 }
 
@@ -300,10 +287,8 @@ void rad__queue_leave(rad_flow_vm *vm, uint32_t token)
     rad_token *t = &vm->tokens[token];
     if (t->queue == RAD_NONE) return;
     rad_queue *q = &vm->queues[t->queue];
-    *(t->queue_older != RAD_NONE ? &vm->tokens[t->queue_older].queue_newer : &q->first) =
-        t->queue_newer;
-    *(t->queue_newer != RAD_NONE ? &vm->tokens[t->queue_newer].queue_older : &q->last) =
-        t->queue_older;
+    *(t->queue_older != RAD_NONE ? &vm->tokens[t->queue_older].queue_newer : &q->first) = t->queue_newer;
+    *(t->queue_newer != RAD_NONE ? &vm->tokens[t->queue_newer].queue_older : &q->last) = t->queue_older;
     t->queue = RAD_NONE;
 }
 
@@ -439,8 +424,7 @@ static void region_step_out(rad_flow_vm *vm, uint32_t token)
     rad_token *t = &vm->tokens[token];
     if (t->region == RAD_NONE) return;
     rad_region_instance *r = &vm->regions[t->region];
-    *(t->region_older != RAD_NONE ? &vm->tokens[t->region_older].region_newer : &r->tokens) =
-        t->region_newer;
+    *(t->region_older != RAD_NONE ? &vm->tokens[t->region_older].region_newer : &r->tokens) = t->region_newer;
     if (t->region_newer != RAD_NONE) vm->tokens[t->region_newer].region_older = t->region_older;
     rad__region_release(vm, t->region);
 }
@@ -470,8 +454,7 @@ void rad__region_release(rad_flow_vm *vm, uint32_t instance)
     }
     uint32_t parent = r->parent;
     if (parent != RAD_NONE) {
-        *(r->older != RAD_NONE ? &vm->regions[r->older].newer : &vm->regions[parent].inside) =
-            r->newer;
+        *(r->older != RAD_NONE ? &vm->regions[r->older].newer : &vm->regions[parent].inside) = r->newer;
         if (r->newer != RAD_NONE) vm->regions[r->newer].older = r->older;
     }
     r->used = false;
@@ -535,11 +518,10 @@ void rad__frame_pop(rad_flow_vm *vm, uint32_t token)
 
 /* ---- Life ------------------------------------------------------------------------------- */
 
-uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,
-                         uint32_t fork, uint32_t region, uint32_t data)
+uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index, uint32_t fork,
+                         uint32_t region, uint32_t data)
 {
-    uint32_t at = parent == RAD_NONE ? token_new(vm, RAD_NONE, 0, 0, 1)
-                                     : token_at_path(vm, parent, statement, index);
+    uint32_t at = parent == RAD_NONE ? token_new(vm, RAD_NONE, 0, 0, 1) : token_at_path(vm, parent, statement, index);
     if (at == RAD_NONE) return RAD_NONE;
     rad_token *t = &vm->tokens[at];
     t->alive = true;
@@ -599,15 +581,13 @@ void rad__token_end(rad_flow_vm *vm, uint32_t token)
     vm->live--;
     if (t->fork == RAD_NONE) return;
     rad_fork *f = &vm->forks[t->fork];
-    *(t->fork_older != RAD_NONE ? &vm->tokens[t->fork_older].fork_newer : &f->children) =
-        t->fork_newer;
-    *(t->fork_newer != RAD_NONE ? &vm->tokens[t->fork_newer].fork_older : &f->youngest) =
-        t->fork_older;
+    *(t->fork_older != RAD_NONE ? &vm->tokens[t->fork_older].fork_newer : &f->children) = t->fork_newer;
+    *(t->fork_newer != RAD_NONE ? &vm->tokens[t->fork_newer].fork_older : &f->youngest) = t->fork_older;
     rad__fork_release(vm, t->fork);
 }
 
-void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token, uint32_t data,
-                   uint64_t delay_ns, uint32_t alternative)
+void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token, uint32_t data, uint64_t delay_ns,
+                   uint32_t alternative)
 {
     rad_flow_case *c = vm->owner;
     const rad_token *t = &vm->tokens[token];

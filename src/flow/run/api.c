@@ -14,8 +14,7 @@
 
 /* ---- Flows ---------------------------------------------------------------------------------------------- */
 
-int rad_flow_parse(rad_flow **out, const char *path, const char *text, size_t size,
-                   const char *name, rad_error *error)
+int rad_flow_parse(rad_flow **out, const char *path, const char *text, size_t size, const char *name, rad_error *error)
 {
     rad__error_clear(error);
     *out = NULL;
@@ -58,8 +57,7 @@ const char *rad_flow_name(const rad_flow *f)
     return rad__flow_name(&f->program->file, f->program->tree->name);
 }
 
-int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function, void *context,
-                      rad_error *error)
+int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function, void *context, rad_error *error)
 {
     rad__error_clear(error);
     for (uint32_t i = 0; i < f->function_count; i++)
@@ -105,8 +103,7 @@ void rad__flow_say_where(rad_error *error, const char *folder)
 
 static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_options *o)
 {
-    rad_flow_run_options full = {.given = o != NULL ? *o : rad_flow_preset(),
-                                 .environment = rad__os_environment()};
+    rad_flow_run_options full = {.given = o != NULL ? *o : rad_flow_preset(), .environment = rad__os_environment()};
     if (f != NULL) {
         full.functions = f->functions;
         full.function_count = f->function_count;
@@ -119,8 +116,7 @@ static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_optio
     return full;
 }
 
-int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow,
-                        rad_error *error)
+int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow, rad_error *error)
 {
     char *text;
     size_t size;
@@ -155,8 +151,8 @@ static int flow_of_case(const rad_flow_host *host, char **name, rad_error *error
     return code;
 }
 
-static int resume_copy(const rad_flow_host *host, const rad_flow_run_options *o,
-                       rad_flow_result *result, rad_error *error)
+static int resume_copy(const rad_flow_host *host, const rad_flow_run_options *o, rad_flow_result *result,
+                       rad_error *error)
 {
     rad_flow_program *p = NULL;
     char *name;
@@ -169,15 +165,14 @@ static int resume_copy(const rad_flow_host *host, const rad_flow_run_options *o,
 }
 
 /* `f` NULL: as it was when the case began. */
-static int resume(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o,
-                  rad_flow_result *result, rad_error *error)
+static int resume(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o, rad_flow_result *result,
+                  rad_error *error)
 {
-    return f != NULL ? rad__flow_resume(host, f->program, o, result, error)
-                     : resume_copy(host, o, result, error);
+    return f != NULL ? rad__flow_resume(host, f->program, o, result, error) : resume_copy(host, o, result, error);
 }
 
-static int begin(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o,
-                 rad_flow_result *result, rad_error *error)
+static int begin(const rad_flow_host *host, const rad_flow *f, const rad_flow_run_options *o, rad_flow_result *result,
+                 rad_error *error)
 {
     return rad__flow_run(host, f->program, o, result, error);
 }
@@ -203,14 +198,13 @@ static int drive(drive_call *call, const rad_flow *f, const char *folder, const 
     return code;
 }
 
-int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o,
-                 rad_flow_result *result, rad_error *error)
+int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result, rad_error *error)
 {
     return drive(begin, f, folder, o, result, error);
 }
 
-int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o,
-                    rad_flow_result *result, rad_error *error)
+int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result,
+                    rad_error *error)
 {
     return drive(resume, f, folder, o, result, error);
 }

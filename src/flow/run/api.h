@@ -11,8 +11,8 @@ struct rad_flow {
 };
 
 /* The flow as it lies in the folder of a case. */
-RAD_INTERNAL int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host,
-                                     const char *flow, rad_error *error);
+RAD_INTERNAL int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow,
+                                     rad_error *error);
 
 /* Messages begin with where. */
 RAD_INTERNAL void rad__flow_say_where(rad_error *error, const char *folder);

@@ -9,14 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static int write_doubt(rad_flow_runner *r, const rad_flow_effect *e, enum rad_flow_settled settled,
-                       rad_error *error)
+static int write_doubt(rad_flow_runner *r, const rad_flow_effect *e, enum rad_flow_settled settled, rad_error *error)
 {
-    rad_flow_record record = {.type = RAD_RECORD_DOUBT,
-                              .key = e->key,
-                              .attempt = e->begun_attempt,
-                              .run = e->begun_run,
-                              .settled = settled};
+    rad_flow_record record = {
+        .type = RAD_RECORD_DOUBT, .key = e->key, .attempt = e->begun_attempt, .run = e->begun_run, .settled = settled};
     return rad__flow_runner_put(r, &record, error);
 }
 
@@ -26,11 +22,8 @@ static int run_again(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     char id[RAD_FLOW_ID_MAX];
     int code = write_doubt(r, e, RAD_SETTLED_AGAIN, error);
     if (code != 0) return code;
-    rad_flow_record record = {.type = RAD_RECORD_STARTED,
-                              .key = e->key,
-                              .attempt = e->attempt,
-                              .run = e->begun_run + 1,
-                              .task = e->task};
+    rad_flow_record record = {
+        .type = RAD_RECORD_STARTED, .key = e->key, .attempt = e->attempt, .run = e->begun_run + 1, .task = e->task};
     code = rad__flow_runner_put(r, &record, error);
     if (code == 0) code = rad__flow_runner_sync(r, error);
     if (code != 0) return code;
@@ -43,8 +36,7 @@ static int run_again(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     return rad__flow_launch(r, e, id, command, error);
 }
 
-static int settle_done(rad_flow_runner *r, rad_flow_effect *e, const char *output, size_t size,
-                       rad_error *error)
+static int settle_done(rad_flow_runner *r, rad_flow_effect *e, const char *output, size_t size, rad_error *error)
 {
     rad_flow_receipt receipt = {.key = e->key, .output = output, .output_size = size};
     int code = write_doubt(r, e, RAD_SETTLED_DONE, error);
@@ -54,8 +46,7 @@ static int settle_done(rad_flow_runner *r, rad_flow_effect *e, const char *outpu
 static int settle_failed(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
     static const char why[] = "it was in doubt, and settled as failed";
-    rad_flow_input input = {
-        .kind = RAD_INPUT_RESULT, .key = e->key, .attempt = e->attempt, .why = why};
+    rad_flow_input input = {.kind = RAD_INPUT_RESULT, .key = e->key, .attempt = e->attempt, .why = why};
     int code = write_doubt(r, e, RAD_SETTLED_FAILED, error);
     if (code == 0) code = rad__flow_runner_feed(r, &input, "", error);
     e->state = RAD_EFFECT_OVER;
@@ -74,17 +65,14 @@ static int stay_in_doubt(rad_flow_runner *r, rad_flow_effect *e, rad_error *erro
 
 static const rad_flow_settle *find_answer(const rad_flow_runner *r, const rad_flow_effect *e)
 {
-    if (!e->unsure)
-        return NULL; /* he spoke of what earlier runners left, not of what happens now */
+    if (!e->unsure) return NULL; /* he spoke of what earlier runners left, not of what happens now */
     for (uint32_t i = 0; i < r->options->given.settle_count; i++)
-        if (strcmp(r->options->given.settles[i].key, e->key) == 0)
-            return &r->options->given.settles[i];
+        if (strcmp(r->options->given.settles[i].key, e->key) == 0) return &r->options->given.settles[i];
     return NULL;
 }
 
 /* A slip of whoever answers is told to him: the case could only take it for a failure of the task. */
-static int check_output(const rad_flow_runner *r, const rad_flow_effect *e, const char *output,
-                        rad_error *error)
+static int check_output(const rad_flow_runner *r, const rad_flow_effect *e, const char *output, rad_error *error)
 {
     const rad_flow_task *task = rad__flow_task_of(r, e);
     if (task->capture == RAD_NONE || output == NULL) return 0;
@@ -92,14 +80,12 @@ static int check_output(const rad_flow_runner *r, const rad_flow_effect *e, cons
     if (length > 0 && output[length - 1] == '\n') length--;
     const rad_flow_variable *v = &r->program->tree->variables[task->capture];
     if (rad__flow_fits(v->type, output, length)) return 0;
-    return rad__error(error, RAD_EINPUT,
-                      "task %s (%s): it is said to have printed \"%.60s\", which is no value of %s",
+    return rad__error(error, RAD_EINPUT, "task %s (%s): it is said to have printed \"%.60s\", which is no value of %s",
                       rad__flow_name(&r->program->file, task->name), e->key, output,
                       rad__flow_name(&r->program->file, v->name));
 }
 
-static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle *s,
-                  rad_error *error)
+static int answer(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_settle *s, rad_error *error)
 {
     const rad_flow_task *task = rad__flow_task_of(r, e);
     if (s->answer == RAD_FLOW_ANSWER_AGAIN) return run_again(r, e, error);
@@ -160,15 +146,14 @@ static int start_probe(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
     return rad__flow_launch(r, e, id, command, error);
 }
 
-static int take_probe(rad_flow_runner *r, rad_flow_effect *e, const char *name, const char *data,
-                      size_t size, rad_error *error)
+static int take_probe(rad_flow_runner *r, rad_flow_effect *e, const char *name, const char *data, size_t size,
+                      rad_error *error)
 {
     rad_flow_receipt receipt;
     int code = rad__flow_receipt_read(&receipt, name, data, size, error);
     if (code != 0) return code;
     bool ended = receipt.flags == 0 && receipt.signal == 0;
-    if (ended && receipt.status == 0)
-        return settle_done(r, e, receipt.output, receipt.output_size, error);
+    if (ended && receipt.status == 0) return settle_done(r, e, receipt.output, receipt.output_size, error);
     if (ended && receipt.status == 1) return run_again(r, e, error);
     return stay_in_doubt(r, e, error);
 }

@@ -57,8 +57,7 @@ uint32_t rad__flow_count(const rad_flow_runner *r, enum rad_flow_effect_state st
 
 static int activate(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
-    if (!RAD_GROW(&r->active, &r->active_capacity, r->active_count + 1))
-        return rad__error_memory(error);
+    if (!RAD_GROW(&r->active, &r->active_capacity, r->active_count + 1)) return rad__error_memory(error);
     r->active[r->active_count++] = (uint32_t)(e - r->effects);
     return 0;
 }
@@ -91,8 +90,7 @@ static char *value_text(const rad_flow_runner *r, uint32_t data, uint32_t variab
     char number[24];
     size_t length = 0;
     const char *text = rad__flow_case_value(r->c, data, variable, number, &length);
-    const char *name =
-        rad__flow_name(&r->program->file, r->program->tree->variables[variable].name);
+    const char *name = rad__flow_name(&r->program->file, r->program->tree->variables[variable].name);
     size_t before = strlen(name) + 1;
     char *value = rad__alloc(before + length + 1, 1);
     if (value == NULL) return NULL;
@@ -129,8 +127,7 @@ static bool is_begun(const rad_flow_runner *r, const rad_flow_effect *e)
     return e->begun_attempt == e->attempt && !rad__flow_task_of(r, e)->is_call;
 }
 
-static int take_start(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_ask *ask,
-                      rad_error *error)
+static int take_start(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_ask *ask, rad_error *error)
 {
     e->task = ask->task;
     e->attempt = ask->attempt;
@@ -181,8 +178,7 @@ static int take_ask(rad_flow_runner *r, const rad_flow_ask *ask, rad_error *erro
 int rad__flow_take_asks(rad_flow_runner *r, rad_error *error)
 {
     int code = 0;
-    for (uint32_t i = 0; code == 0 && i < r->c->ask_count; i++)
-        code = take_ask(r, &r->c->asks[i], error);
+    for (uint32_t i = 0; code == 0 && i < r->c->ask_count; i++) code = take_ask(r, &r->c->asks[i], error);
     if (code == 0) rad__flow_asks_taken(r->c);
     return code;
 }
@@ -230,8 +226,7 @@ static bool make_environment(const rad_flow_runner *r, const rad_flow_effect *e,
     for (uint32_t i = 0; s->environment[count - 1] != NULL && i < e->value_count; i++)
         s->environment[count++] = rad__copy_text(e->values[i]);
     for (uint32_t i = 0; s->environment[count - 1] != NULL && i < more; i++)
-        if (!has_name(s->environment, others[i]))
-            s->environment[count++] = rad__copy_text(others[i]);
+        if (!has_name(s->environment, others[i])) s->environment[count++] = rad__copy_text(others[i]);
     return s->environment[count - 1] != NULL;
 }
 
@@ -264,8 +259,7 @@ static int refuse_links(const rad_flow_runner *r, const char *id, rad_error *err
     return 0;
 }
 
-int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, const char *command,
-                     rad_error *error)
+int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, const char *command, rad_error *error)
 {
     const rad_flow_task *task = rad__flow_task_of(r, e);
     rad_flow_shim *s = rad__flow_shim_new();
@@ -278,8 +272,8 @@ int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, con
     s->timeout_ns = task->timeout_ns;
     s->keeps_output = task->capture != RAD_NONE;
     int code = refuse_links(r, id, error);
-    if (code == 0 && (s->id == NULL || s->key == NULL || s->command == NULL ||
-                      !make_folder_name(r, task, s) || !make_environment(r, e, s)))
+    if (code == 0 && (s->id == NULL || s->key == NULL || s->command == NULL || !make_folder_name(r, task, s) ||
+                      !make_environment(r, e, s)))
         code = rad__error_memory(error);
     if (code == 0) code = rad__flow_runner_check(r, error); /* last: nobody is faster than that */
     if (code != 0) {
@@ -311,11 +305,8 @@ static int call(rad_flow_runner *r, rad_flow_effect *e, bool is_first, rad_error
 /* The record that says it may have begun. */
 static int write_started(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
-    rad_flow_record record = {.type = RAD_RECORD_STARTED,
-                              .key = e->key,
-                              .attempt = e->attempt,
-                              .run = 1,
-                              .task = e->task};
+    rad_flow_record record = {
+        .type = RAD_RECORD_STARTED, .key = e->key, .attempt = e->attempt, .run = 1, .task = e->task};
     int code = rad__flow_runner_put(r, &record, error);
     e->begun_attempt = e->attempt;
     e->begun_run = 1;
@@ -340,8 +331,7 @@ int rad__flow_start_some(rad_flow_runner *r, bool *any, rad_error *error)
                     rad__flow_count(r, RAD_EFFECT_STOPPING);
     uint32_t first = r->active_count, at;
     int code = 0;
-    if (rad__flow_count(r, RAD_EFFECT_DOUBTED) > 0)
-        return 0; /* first that; unless nobody wants it any more */
+    if (rad__flow_count(r, RAD_EFFECT_DOUBTED) > 0) return 0; /* first that; unless nobody wants it any more */
     while (code == 0 && busy < r->options->given.jobs && pop(r, &at)) {
         code = write_started(r, &r->effects[at], error);
         busy++;
@@ -371,10 +361,9 @@ static int take_receipt(rad_flow_runner *r, rad_flow_effect *e, const char *id, 
     int got = r->host->read(r->host->context, name, &data, &size, error);
     if (got != 1) return got;
     int code = rad__flow_receipt_read(&receipt, name, data, size, error);
-    if (code == 0 && (strcmp(receipt.key, e->key) != 0 || receipt.attempt != e->begun_attempt ||
-                      receipt.run != e->begun_run))
-        code = rad__error(error, RAD_EINPUT, "%s: the receipt of another effect, %s", name,
-                          receipt.key);
+    if (code == 0 &&
+        (strcmp(receipt.key, e->key) != 0 || receipt.attempt != e->begun_attempt || receipt.run != e->begun_run))
+        code = rad__error(error, RAD_EINPUT, "%s: the receipt of another effect, %s", name, receipt.key);
     if (code == 0) code = rad__flow_give_receipt(r, e, &receipt, error);
     rad__free(data);
     return code != 0 ? code : 1;
@@ -417,8 +406,7 @@ static int look_at_running(rad_flow_runner *r, rad_flow_effect *e, bool *any, ra
 
 static int write_stopped(rad_flow_runner *r, rad_flow_effect *e, rad_error *error)
 {
-    rad_flow_record record = {
-        .type = RAD_RECORD_STOPPED, .key = e->key, .attempt = e->attempt, .run = e->begun_run};
+    rad_flow_record record = {.type = RAD_RECORD_STOPPED, .key = e->key, .attempt = e->attempt, .run = e->begun_run};
     e->state = RAD_EFFECT_OVER;
     rad__flow_tell(r, RAD_FLOW_TASK_STOPPED, e, "", 0);
     return rad__flow_runner_put(r, &record, error);

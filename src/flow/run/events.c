@@ -11,8 +11,7 @@ enum { LOOK_EVERY_NS = 50000000 };
 
 /* ---- Timers --------------------------------------------------------------------------------------------- */
 
-int rad__flow_timer_add(rad_flow_runner *r, const char *key, const rad_flow_ask *ask,
-                        rad_error *error)
+int rad__flow_timer_add(rad_flow_runner *r, const char *key, const rad_flow_ask *ask, rad_error *error)
 {
     uint64_t delay_ns = ask->delay_ns;
     uint64_t due = delay_ns < UINT64_MAX - r->clock_ns ? r->clock_ns + delay_ns : UINT64_MAX - 1;
@@ -29,10 +28,8 @@ int rad__flow_look_at_timers(rad_flow_runner *r, bool *any, rad_error *error)
     uint64_t now = r->host->now(r->host->context);
     while (rad__flow_timers_next_ns(&r->timers) <= now) {
         rad_flow_timer t = rad__flow_timers_take(&r->timers);
-        rad_flow_input input = {.kind = RAD_INPUT_TIMER,
-                                .key = t.key,
-                                .attempt = t.attempt,
-                                .alternative = t.alternative};
+        rad_flow_input input = {
+            .kind = RAD_INPUT_TIMER, .key = t.key, .attempt = t.attempt, .alternative = t.alternative};
         int code = rad__flow_runner_feed(r, &input, "", error);
         rad__free(t.key);
         if (code != 0) return code;
@@ -61,8 +58,7 @@ bool rad__flow_was_seen(const rad_flow_runner *r, const char *id)
 
 static int note_taken(rad_flow_runner *r, const char *name, rad_error *error)
 {
-    if (!RAD_GROW(&r->taken, &r->taken_capacity, r->taken_count + 1))
-        return rad__error_memory(error);
+    if (!RAD_GROW(&r->taken, &r->taken_capacity, r->taken_count + 1)) return rad__error_memory(error);
     snprintf(r->taken[r->taken_count++], RAD_FLOW_FILE_MAX, "%s", name);
     return 0;
 }

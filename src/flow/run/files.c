@@ -49,8 +49,7 @@ void rad__flow_temporary(const rad_flow_host *host, char name[RAD_FLOW_FILE_MAX]
 
 /* ---- Whole files ---------------------------------------------------------------------------------------- */
 
-static int write_temporary(const rad_flow_host *host, const char *name, const void *data,
-                           size_t size, rad_error *error)
+static int write_temporary(const rad_flow_host *host, const char *name, const void *data, size_t size, rad_error *error)
 {
     int file;
     int code = host->create(host->context, &file, name, error);
@@ -61,8 +60,8 @@ static int write_temporary(const rad_flow_host *host, const char *name, const vo
     return code;
 }
 
-int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const char *name,
-                          const void *data, size_t size, rad_error *error)
+int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const char *name, const void *data,
+                          size_t size, rad_error *error)
 {
     char temporary[RAD_FLOW_FILE_MAX];
     snprintf(temporary, sizeof temporary, "%s", name);
@@ -157,8 +156,8 @@ static void end(rad_bytes *out)
     rad__bytes_put(out, &sum, sizeof sum);
 }
 
-static int open_sealed(rad_reader *r, const char *magic, const char *name, const void *data,
-                       size_t size, rad_error *error)
+static int open_sealed(rad_reader *r, const char *magic, const char *name, const void *data, size_t size,
+                       rad_error *error)
 {
     rad_crc32 crc;
     uint32_t sum;
@@ -195,8 +194,7 @@ void rad__flow_receipt_put(rad_bytes *out, const rad_flow_receipt *r)
     end(out);
 }
 
-int rad__flow_receipt_read(rad_flow_receipt *r, const char *name, const void *data, size_t size,
-                           rad_error *error)
+int rad__flow_receipt_read(rad_flow_receipt *r, const char *name, const void *data, size_t size, rad_error *error)
 {
     rad_reader reader;
     *r = (rad_flow_receipt){0};
@@ -233,12 +231,10 @@ int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input, 
     char name[RAD_FLOW_FILE_MAX];
     rad_bytes bytes = {0};
     spool_bytes(&bytes, input);
-    snprintf(name, sizeof name, "signals/%020llu-%016llx",
-             (unsigned long long)host->now(host->context),
+    snprintf(name, sizeof name, "signals/%020llu-%016llx", (unsigned long long)host->now(host->context),
              (unsigned long long)host->random(host->context));
-    int code = bytes.failed
-                   ? rad__error_memory(error)
-                   : rad__flow_write_whole(host, "signals", name, bytes.data, bytes.size, error);
+    int code = bytes.failed ? rad__error_memory(error)
+                            : rad__flow_write_whole(host, "signals", name, bytes.data, bytes.size, error);
     rad__bytes_free(&bytes);
     return code;
 }
@@ -246,12 +242,11 @@ int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input, 
 /* "00001794824331864748-0123456789abcdef" */
 bool rad__flow_is_spool_name(const char *name)
 {
-    return strspn(name, "0123456789") == 20 && name[20] == '-' &&
-           strspn(name + 21, "0123456789abcdef") == 16 && name[37] == 0;
+    return strspn(name, "0123456789") == 20 && name[20] == '-' && strspn(name + 21, "0123456789abcdef") == 16 &&
+           name[37] == 0;
 }
 
-int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data, size_t size,
-                         rad_error *error)
+int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data, size_t size, rad_error *error)
 {
     rad_reader reader;
     *input = (rad_flow_input){0};
@@ -263,8 +258,7 @@ int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *da
     input->name = rad__flow_read_text(&reader, NULL);
     uint64_t has_text = rad__read_varint(&reader);
     input->text = rad__flow_read_text(&reader, &input->length);
-    if ((kind != RAD_INPUT_SIGNAL && kind != RAD_INPUT_CANCEL) || scope > RAD_CANCEL_CASE)
-        reader.failed = true;
+    if ((kind != RAD_INPUT_SIGNAL && kind != RAD_INPUT_CANCEL) || scope > RAD_CANCEL_CASE) reader.failed = true;
     if (has_text == 0) input->text = NULL;
     return close_sealed(&reader, name, error);
 }

@@ -20,35 +20,26 @@
 #include "flow/journal/journal.h"
 #include "flow/run/host.h"
 
-enum {
-    RAD_FLOW_ID_MAX = 200,
-    RAD_FLOW_FILE_MAX = RAD_FLOW_ID_MAX + 90,
-    RAD_FLOW_OUTPUT_MAX = 1 << 20
-};
+enum { RAD_FLOW_ID_MAX = 200, RAD_FLOW_FILE_MAX = RAD_FLOW_ID_MAX + 90, RAD_FLOW_OUTPUT_MAX = 1 << 20 };
 
-RAD_INTERNAL void rad__flow_effect_id(char id[RAD_FLOW_ID_MAX], const char *key, uint32_t attempt,
-                                      uint32_t run);
+RAD_INTERNAL void rad__flow_effect_id(char id[RAD_FLOW_ID_MAX], const char *key, uint32_t attempt, uint32_t run);
 /* "effects/ID.END" */
-RAD_INTERNAL void rad__flow_effect_file(char name[RAD_FLOW_FILE_MAX], const char *id,
-                                        const char *end);
+RAD_INTERNAL void rad__flow_effect_file(char name[RAD_FLOW_FILE_MAX], const char *id, const char *end);
 
 /* What is written under another name at first gets one that nobody else has: process numbers are not enough, for two
  * processes in two namespaces may have the same. */
 RAD_INTERNAL void rad__flow_temporary(const rad_flow_host *host, char name[RAD_FLOW_FILE_MAX]);
 
 /* A temporary file, synced, renamed, and the folder synced. `folder` is part of the name. */
-RAD_INTERNAL int rad__flow_write_whole(const rad_flow_host *host, const char *folder,
-                                       const char *name, const void *data, size_t size,
-                                       rad_error *error);
+RAD_INTERNAL int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const char *name,
+                                       const void *data, size_t size, rad_error *error);
 
 /* Begins an effect: 1: it is ours, and *file holds the lock; 0: somebody was first. */
-RAD_INTERNAL int rad__flow_claim(const rad_flow_host *host, const char *id, int *file,
-                                 rad_error *error);
+RAD_INTERNAL int rad__flow_claim(const rad_flow_host *host, const char *id, int *file, rad_error *error);
 
 /* enum rad_os_holder: whether somebody has begun the effect, and lives. A lock that was deleted does not make it one
  * that was never begun: the file for its errors has its name by then, too. */
-RAD_INTERNAL int rad__flow_effect_holder(const rad_flow_host *host, const char *id,
-                                         rad_error *error);
+RAD_INTERNAL int rad__flow_effect_holder(const rad_flow_host *host, const char *id, rad_error *error);
 
 /* Whoever has begun the effect, or is about to, is asked to end it: he looks for the file. No process number is needed
  * for that, which may be another process's by now, or mean another one where he lives. */
@@ -79,17 +70,16 @@ typedef struct rad_flow_receipt {
 
 RAD_INTERNAL void rad__flow_receipt_put(rad_bytes *out, const rad_flow_receipt *receipt);
 /* Texts point into the bytes. */
-RAD_INTERNAL int rad__flow_receipt_read(rad_flow_receipt *receipt, const char *name,
-                                        const void *data, size_t size, rad_error *error);
+RAD_INTERNAL int rad__flow_receipt_read(rad_flow_receipt *receipt, const char *name, const void *data, size_t size,
+                                        rad_error *error);
 
 /* ---- The spool ------------------------------------------------------------------------------------------ */
 
 /* Whole, and in the order of sending as far as the clock tells it. */
-RAD_INTERNAL int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input,
-                                     rad_error *error);
+RAD_INTERNAL int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input, rad_error *error);
 /* Of a file in there: whether it is one of ours, and not somebody's note. */
 RAD_INTERNAL bool rad__flow_is_spool_name(const char *name);
-RAD_INTERNAL int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data,
-                                      size_t size, rad_error *error);
+RAD_INTERNAL int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data, size_t size,
+                                      rad_error *error);
 
 #endif

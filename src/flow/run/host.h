@@ -54,13 +54,13 @@ typedef struct rad_flow_host {
 
     /* For a shim: its one command. Output that was read; see rad__os_command_watch. */
     int (*spawn)(void *host, const struct rad_flow_shim *shim, rad_error *error);
-    int64_t (*watch)(void *host, void *to, size_t size, uint64_t timeout_ns,
-                     rad_flow_watched *watched, rad_error *error);
+    int64_t (*watch)(void *host, void *to, size_t size, uint64_t timeout_ns, rad_flow_watched *watched,
+                     rad_error *error);
     int (*kill)(void *host, bool at_once, rad_error *error); /* all that came from it */
 
     int (*current_folder)(void *host, char **path, rad_error *error); /* rad__free it */
-    bool (*is_folder)(void *host, const char *path); /* not below that of the case */
-    int (*self)(void *host);                         /* number of the process */
+    bool (*is_folder)(void *host, const char *path);                  /* not below that of the case */
+    int (*self)(void *host);                                          /* number of the process */
     uint64_t (*now)(void *host);     /* time of day, in nanoseconds: may be set forward and back */
     uint64_t (*elapsed)(void *host); /* nanoseconds since whenever: never goes back, never jumps */
     uint64_t (*random)(void *host);  /* not 0, and never the same */

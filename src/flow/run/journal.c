@@ -9,8 +9,7 @@ int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record, rad_error 
 {
     uint64_t now = r->host->now(r->host->context);
     record->sequence = r->sequence + 1;
-    record->wall_ns =
-        now > r->clock_ns ? now : r->clock_ns; /* a clock that is set back does not stop time */
+    record->wall_ns = now > r->clock_ns ? now : r->clock_ns; /* a clock that is set back does not stop time */
     r->room.size = 0;
     rad__flow_journal_put(&r->room, &r->crc, record);
     if (r->room.failed) return rad__error_memory(error);
@@ -57,8 +56,7 @@ int rad__flow_runner_sync(rad_flow_runner *r, rad_error *error)
     return 0;
 }
 
-int rad__flow_runner_feed(rad_flow_runner *r, const rad_flow_input *input, const char *id,
-                          rad_error *error)
+int rad__flow_runner_feed(rad_flow_runner *r, const rad_flow_input *input, const char *id, rad_error *error)
 {
     bool used;
     rad_flow_record record = {.type = RAD_RECORD_INPUT,
@@ -72,15 +70,14 @@ int rad__flow_runner_feed(rad_flow_runner *r, const rad_flow_input *input, const
     return rad__flow_case_feed(r->c, input, &used, error);
 }
 
-void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news, const rad_flow_effect *e,
-                    const char *text, uint64_t took_ns)
+void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news, const rad_flow_effect *e, const char *text,
+                    uint64_t took_ns)
 {
     const rad_flow_options *o = &r->options->given;
     if (news == RAD_FLOW_TASK_DONE) r->done_count++;
     if (news == RAD_FLOW_TASK_FAILED) r->failed_count++;
     if (o->watch == NULL) return;
-    rad_flow_progress p = {
-        .news = news, .task = "", .key = "", .instance = "", .text = text != NULL ? text : ""};
+    rad_flow_progress p = {.news = news, .task = "", .key = "", .instance = "", .text = text != NULL ? text : ""};
     if (e != NULL) {
         p.task = rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->name);
         p.key = e->key;

@@ -13,8 +13,7 @@ struct rad_flow_instance {
     uint32_t next; /* wish */
 };
 
-int rad_flow_open(rad_flow_instance **out, const rad_flow *f, const rad_flow_options *o,
-                  rad_error *error)
+int rad_flow_open(rad_flow_instance **out, const rad_flow *f, const rad_flow_options *o, rad_error *error)
 {
     rad__error_clear(error);
     *out = NULL;
@@ -25,10 +24,8 @@ int rad_flow_open(rad_flow_instance **out, const rad_flow *f, const rad_flow_opt
     for (uint32_t k = 0; code == 0 && k < given.setting_count; k++)
         initial[k] = (rad_flow_initial){given.settings[k].name, given.settings[k].text};
     if (code == 0) {
-        rad_flow_case_options c = {.policy = given.policy,
-                                   .seed = given.seed,
-                                   .initial = initial,
-                                   .initial_count = given.setting_count};
+        rad_flow_case_options c = {
+            .policy = given.policy, .seed = given.seed, .initial = initial, .initial_count = given.setting_count};
         i->program = f->program;
         code = rad__flow_case_open(&i->c, f->program, &c, error);
     }
@@ -131,8 +128,7 @@ static int give(rad_flow_instance *i, const rad_flow_input *input, rad_error *er
 }
 
 int rad_flow_give_result(rad_flow_instance *i, const char *key, uint32_t attempt, bool ok,
-                         const rad_flow_setting *writes, uint32_t write_count, const char *why,
-                         rad_error *error)
+                         const rad_flow_setting *writes, uint32_t write_count, const char *why, rad_error *error)
 {
     rad_flow_write written[RAD_FLOW_VARIABLES_MAX];
     rad__error_clear(error);
@@ -154,27 +150,22 @@ int rad_flow_give_result(rad_flow_instance *i, const char *key, uint32_t attempt
     return give(i, &input, error);
 }
 
-int rad_flow_give_timer(rad_flow_instance *i, const char *key, uint32_t attempt,
-                        uint32_t alternative, rad_error *error)
+int rad_flow_give_timer(rad_flow_instance *i, const char *key, uint32_t attempt, uint32_t alternative, rad_error *error)
 {
-    rad_flow_input input = {
-        .kind = RAD_INPUT_TIMER, .key = key, .attempt = attempt, .alternative = alternative};
+    rad_flow_input input = {.kind = RAD_INPUT_TIMER, .key = key, .attempt = attempt, .alternative = alternative};
     rad__error_clear(error);
     return give(i, &input, error);
 }
 
 int rad_flow_give_signal(rad_flow_instance *i, const char *name, const char *text, rad_error *error)
 {
-    rad_flow_input input = {.kind = RAD_INPUT_SIGNAL,
-                            .name = name,
-                            .text = text,
-                            .length = text != NULL ? strlen(text) : 0};
+    rad_flow_input input = {
+        .kind = RAD_INPUT_SIGNAL, .name = name, .text = text, .length = text != NULL ? strlen(text) : 0};
     rad__error_clear(error);
     return give(i, &input, error);
 }
 
-int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name,
-                         rad_error *error)
+int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name, rad_error *error)
 {
     rad_flow_input input = {.kind = RAD_INPUT_CANCEL, .name = name};
     input.scope = part == RAD_FLOW_PART_CASE     ? RAD_CANCEL_CASE

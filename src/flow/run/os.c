@@ -255,9 +255,7 @@ static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
         return 0;
     }
     if (h->looks_often) {
-        rad__os_poll(NULL, 0,
-                     timeout_ns < LOOK_OFTEN_NS ? (int)(timeout_ns / 1000000) + 1
-                                                : LOOK_OFTEN_NS / 1000000,
+        rad__os_poll(NULL, 0, timeout_ns < LOOK_OFTEN_NS ? (int)(timeout_ns / 1000000) + 1 : LOOK_OFTEN_NS / 1000000,
                      NULL, NULL);
         return 0;
     }
@@ -270,12 +268,11 @@ static int os_wait(void *host, uint64_t timeout_ns, rad_error *error)
 static int os_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
 {
     os_host *h = host;
-    return rad__os_command_start(&h->shell, shim->command, shim->dir, shim->environment, shim->log,
-                                 error);
+    return rad__os_command_start(&h->shell, shim->command, shim->dir, shim->environment, shim->log, error);
 }
 
-static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
-                        rad_flow_watched *watched, rad_error *error)
+static int64_t os_watch(void *host, void *to, size_t size, uint64_t timeout_ns, rad_flow_watched *watched,
+                        rad_error *error)
 {
     os_host *h = host;
     int64_t got = rad__os_command_watch(&h->shell, to, size, timeout_ns, error);

@@ -24,9 +24,9 @@ typedef struct rad_flow_effect {
     enum rad_flow_effect_state state;
     uint32_t begun_attempt, begun_run; /* of the last STARTED record; 0: none */
     uint32_t probe;                    /* number of the last one */
-    bool unsure; /* begun by an earlier runner: its shim may never have come to life */
-    bool told;   /* it was asked to end */
-    int pid;     /* of the shim, if it was launched from here */
+    bool unsure;                       /* begun by an earlier runner: its shim may never have come to life */
+    bool told;                         /* it was asked to end */
+    int pid;                           /* of the shim, if it was launched from here */
     uint64_t since_ns;
     char **values; /* "NAME=text", ends with NULL: the data as they were asked for */
     uint32_t value_count;
@@ -45,8 +45,7 @@ typedef struct rad_flow_runner {
     uint64_t size; /* of the journal, as this runner has left it; UINT64_MAX: not known */
     bool dirty;    /* something was appended since the last sync */
     uint64_t dirty_since_ns;
-    uint64_t
-        clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
+    uint64_t clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
     char case_id[64];
     char *where; /* the folder of its commands, whoever goes on with it; NULL: that of the runner */
     bool replaying;
@@ -76,16 +75,15 @@ typedef struct rad_flow_runner {
 /* ---- Journal (journal.c) ----------------------------------------------------------------------- */
 
 /* Sequence and time are filled in. */
-RAD_INTERNAL int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record,
-                                      rad_error *error);
+RAD_INTERNAL int rad__flow_runner_put(rad_flow_runner *r, rad_flow_record *record, rad_error *error);
 /* RAD_EIO: the journal is no longer the file this runner holds, or not as it has left it: it begins nothing more. */
 RAD_INTERNAL int rad__flow_runner_check(rad_flow_runner *r, rad_error *error);
 /* Everything so far is durable, and checked as above; then what it came from may go. */
 RAD_INTERNAL int rad__flow_runner_sync(rad_flow_runner *r, rad_error *error);
 
 /* Journalled, then fed. */
-RAD_INTERNAL int rad__flow_runner_feed(rad_flow_runner *r, const rad_flow_input *input,
-                                       const char *id, rad_error *error);
+RAD_INTERNAL int rad__flow_runner_feed(rad_flow_runner *r, const rad_flow_input *input, const char *id,
+                                       rad_error *error);
 
 /* ---- Effects (effects.c) ----------------------------------------------------------------------- */
 
@@ -107,8 +105,8 @@ RAD_INTERNAL int rad__flow_look_at_effects(rad_flow_runner *r, bool *any, rad_er
 RAD_INTERNAL uint32_t rad__flow_count(const rad_flow_runner *r, enum rad_flow_effect_state state);
 
 /* Its shim runs `command`; takes care of values, time and output. */
-RAD_INTERNAL int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id,
-                                  const char *command, rad_error *error);
+RAD_INTERNAL int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const char *id, const char *command,
+                                  rad_error *error);
 
 /* ---- Doubt (doubt.c) --------------------------------------------------------------------------- */
 
@@ -116,14 +114,13 @@ RAD_INTERNAL int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const 
 RAD_INTERNAL int rad__flow_doubt(rad_flow_runner *r, rad_flow_effect *e, rad_error *error);
 /* Everything the user wants to settle is in doubt. After the adoption. */
 RAD_INTERNAL int rad__flow_check_answers(rad_flow_runner *r, rad_error *error);
-RAD_INTERNAL int rad__flow_look_at_probe(rad_flow_runner *r, rad_flow_effect *e, bool *any,
-                                         rad_error *error);
+RAD_INTERNAL int rad__flow_look_at_probe(rad_flow_runner *r, rad_flow_effect *e, bool *any, rad_error *error);
 
 /* ---- Results (result.c) ------------------------------------------------------------------------ */
 
 /* What a receipt means to the case, journalled and fed. */
-RAD_INTERNAL int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e,
-                                        const rad_flow_receipt *receipt, rad_error *error);
+RAD_INTERNAL int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_receipt *receipt,
+                                        rad_error *error);
 /* The task is a registered function: calls it. */
 RAD_INTERNAL int rad__flow_give_call(rad_flow_runner *r, rad_flow_effect *e, rad_error *error);
 /* Whether the text is a value of that type. */
@@ -131,8 +128,7 @@ RAD_INTERNAL bool rad__flow_fits(enum rad_flow_type type, const char *text, size
 
 /* ---- Time, signals (events.c) ------------------------------------------------------------------ */
 
-RAD_INTERNAL int rad__flow_timer_add(rad_flow_runner *r, const char *key, const rad_flow_ask *ask,
-                                     rad_error *error);
+RAD_INTERNAL int rad__flow_timer_add(rad_flow_runner *r, const char *key, const rad_flow_ask *ask, rad_error *error);
 RAD_INTERNAL int rad__flow_look_at_timers(rad_flow_runner *r, bool *any, rad_error *error);
 RAD_INTERNAL int rad__flow_look_at_spool(rad_flow_runner *r, bool *any, rad_error *error);
 RAD_INTERNAL bool rad__flow_note_seen(rad_flow_runner *r, const char *id); /* false: no memory */
@@ -148,16 +144,15 @@ RAD_INTERNAL int rad__flow_check_effects(rad_flow_runner *r, rad_error *error);
 /* ---- Life (run.c) ---------------------------------------------------------------------------------- */
 
 /* The case as the header has it. */
-RAD_INTERNAL int rad__flow_runner_open(rad_flow_runner *r, const rad_flow_host *host,
-                                       const rad_flow_program *p, const rad_flow_run_options *o,
-                                       const rad_flow_journal_header *h, rad_error *error);
+RAD_INTERNAL int rad__flow_runner_open(rad_flow_runner *r, const rad_flow_host *host, const rad_flow_program *p,
+                                       const rad_flow_run_options *o, const rad_flow_journal_header *h,
+                                       rad_error *error);
 RAD_INTERNAL void rad__flow_runner_close(rad_flow_runner *r);
 
-RAD_INTERNAL void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news,
-                                 const rad_flow_effect *e, const char *text, uint64_t took_ns);
+RAD_INTERNAL void rad__flow_tell(rad_flow_runner *r, enum rad_flow_news news, const rad_flow_effect *e,
+                                 const char *text, uint64_t took_ns);
 
-static inline const rad_flow_task *rad__flow_task_of(const rad_flow_runner *r,
-                                                     const rad_flow_effect *e)
+static inline const rad_flow_task *rad__flow_task_of(const rad_flow_runner *r, const rad_flow_effect *e)
 {
     return &r->program->tree->tasks[e->task];
 }

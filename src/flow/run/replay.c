@@ -8,18 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static int diverged(const rad_flow_journal *j, const rad_flow_record *record, const char *what,
-                    rad_error *error)
+static int diverged(const rad_flow_journal *j, const rad_flow_record *record, const char *what, rad_error *error)
 {
-    return rad__error(
-        error, RAD_EINPUT,
-        "%s: record %llu (%s) at step %llu does not fit: %s. It was written by raddle %s", j->name,
-        (unsigned long long)record->sequence, rad__flow_record_name(record->type),
-        (unsigned long long)record->step, what, j->header.raddle);
+    return rad__error(error, RAD_EINPUT,
+                      "%s: record %llu (%s) at step %llu does not fit: %s. It was written by raddle %s", j->name,
+                      (unsigned long long)record->sequence, rad__flow_record_name(record->type),
+                      (unsigned long long)record->step, what, j->header.raddle);
 }
 
-static int go_to(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record,
-                 rad_error *error)
+static int go_to(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record, rad_error *error)
 {
     for (;;) {
         uint64_t at = rad__flow_case_steps(r->c);
@@ -29,15 +26,13 @@ static int go_to(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_r
         if (code != 0) return code;
         if (rad__flow_case_steps(r->c) == at || state == RAD_CASE_BROKEN) break;
     }
-    if (r->c->state == RAD_CASE_BROKEN)
-        return rad__error(error, r->c->error.code, "%s", r->c->error.text);
+    if (r->c->state == RAD_CASE_BROKEN) return rad__error(error, r->c->error.code, "%s", r->c->error.text);
     if (rad__flow_case_steps(r->c) != record->step)
         return diverged(j, record, "the flow does not come to that step", error);
     return 0;
 }
 
-static int replay_input(rad_flow_runner *r, const rad_flow_journal *j,
-                        const rad_flow_record *record, rad_error *error)
+static int replay_input(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record, rad_error *error)
 {
     bool used;
     const rad_flow_input *input = &record->input;
@@ -46,8 +41,7 @@ static int replay_input(rad_flow_runner *r, const rad_flow_journal *j,
     if (rad__flow_case_digest(r->c).low != record->digest.low)
         return diverged(j, record, "the flow has done something else before", error);
     if (record->id[0] != 0 && !rad__flow_note_seen(r, record->id)) return rad__error_memory(error);
-    if (input->kind == RAD_INPUT_TIMER)
-        rad__flow_timers_drop(&r->timers, input->key, input->alternative);
+    if (input->kind == RAD_INPUT_TIMER) rad__flow_timers_drop(&r->timers, input->key, input->alternative);
     if (input->kind == RAD_INPUT_RESULT) {
         rad_flow_effect *e = rad__flow_effect_of(r, input->key);
         if (e == NULL) return rad__error_memory(error);
@@ -75,14 +69,12 @@ static int replay_started(rad_flow_runner *r, const rad_flow_record *record, rad
     e->begun_run = record->run;
     e->since_ns = record->wall_ns;
     rad__flow_effect_id(id, record->key, record->attempt, record->run);
-    if (rad__map64_find(&r->known, id_hash(id)) == RAD_NONE &&
-        !rad__map64_add(&r->known, id_hash(id), 0))
+    if (rad__map64_find(&r->known, id_hash(id)) == RAD_NONE && !rad__map64_add(&r->known, id_hash(id), 0))
         return rad__error_memory(error);
     return 0;
 }
 
-static int replay_one(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record,
-                      rad_error *error)
+static int replay_one(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record, rad_error *error)
 {
     rad_flow_effect *e;
     if (r->ended) return diverged(j, record, "the case has ended before it", error);

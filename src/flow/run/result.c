@@ -16,8 +16,7 @@ static bool is_number(const char *text, size_t length)
     bool negative = i == 1;
     if (i == length) return false;
     for (; i < length; i++) {
-        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, 10, &value))
-            return false;
+        if (text[i] < '0' || text[i] > '9' || __builtin_mul_overflow(value, 10, &value)) return false;
         int digit = text[i] - '0';
         if (__builtin_add_overflow(value, negative ? -digit : digit, &value)) return false;
     }
@@ -29,8 +28,7 @@ bool rad__flow_fits(enum rad_flow_type type, const char *text, size_t length)
     switch (type) {
     case RAD_FLOW_INT: return is_number(text, length);
     case RAD_FLOW_BOOL:
-        return (length == 4 && memcmp(text, "true", 4) == 0) ||
-               (length == 5 && memcmp(text, "false", 5) == 0);
+        return (length == 4 && memcmp(text, "true", 4) == 0) || (length == 5 && memcmp(text, "false", 5) == 0);
     case RAD_FLOW_TEXT: return memchr(text, 0, length) == NULL; /* it could not be exported */
     case RAD_FLOW_TYPES: break;
     }
@@ -54,8 +52,7 @@ static bool has_failed(const rad_flow_task *task, const rad_flow_receipt *receip
     if (flags & RAD_RECEIPT_NOT_STARTED)
         snprintf(why, 200, "no process could be started for it");
     else if (flags & RAD_RECEIPT_TIMED_OUT)
-        snprintf(why, 200, "its time was up after %llu ms",
-                 (unsigned long long)(task->timeout_ns / 1000000));
+        snprintf(why, 200, "its time was up after %llu ms", (unsigned long long)(task->timeout_ns / 1000000));
     else if (flags & RAD_RECEIPT_CANCELLED)
         snprintf(why, 200, "it was stopped from outside");
     else if (receipt->signal != 0)
@@ -67,8 +64,8 @@ static bool has_failed(const rad_flow_task *task, const rad_flow_receipt *receip
     return why[0] != 0;
 }
 
-static bool capture(const rad_flow_runner *r, const rad_flow_task *task,
-                    const rad_flow_receipt *receipt, rad_flow_write *w, char why[200])
+static bool capture(const rad_flow_runner *r, const rad_flow_task *task, const rad_flow_receipt *receipt,
+                    rad_flow_write *w, char why[200])
 {
     enum rad_flow_type type = r->program->tree->variables[task->capture].type;
     *w = (rad_flow_write){task->capture, receipt->output, receipt->output_size};
@@ -79,12 +76,10 @@ static bool capture(const rad_flow_runner *r, const rad_flow_task *task,
     return false;
 }
 
-int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_receipt *receipt,
-                           rad_error *error)
+int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flow_receipt *receipt, rad_error *error)
 {
     /* A clock may have been set back in between. */
-    uint64_t took_ns =
-        receipt->ended_ns > receipt->began_ns ? receipt->ended_ns - receipt->began_ns : 0;
+    uint64_t took_ns = receipt->ended_ns > receipt->began_ns ? receipt->ended_ns - receipt->began_ns : 0;
     const rad_flow_task *task = rad__flow_task_of(r, e);
     rad_flow_write writes[2];
     char why[200], status[24], *text = NULL;
@@ -109,8 +104,7 @@ int rad__flow_give_receipt(rad_flow_runner *r, rad_flow_effect *e, const rad_flo
     e->state = RAD_EFFECT_OVER;
     int code = rad__flow_runner_feed(r, &input, "", error);
     rad__free(text);
-    if (code == 0)
-        rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why, took_ns);
+    if (code == 0) rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why, took_ns);
     return code;
 }
 
@@ -149,8 +143,7 @@ static uint32_t find_written(const rad_flow_call *call, const char *name)
     const rad_flow_task *task = rad__flow_task_of(call->r, call->e);
     const rad_flow_tree *tree = call->r->program->tree;
     for (uint32_t i = 0; i < tree->variable_count; i++) {
-        if (strcmp(rad__flow_name(&call->r->program->file, tree->variables[i].name), name) != 0)
-            continue;
+        if (strcmp(rad__flow_name(&call->r->program->file, tree->variables[i].name), name) != 0) continue;
         bool written = !task->writes.given && !tree->variables[i].is_local;
         for (uint32_t k = 0; k < task->writes.count; k++) written |= task->writes.items[k] == i;
         if (written) return i;
@@ -162,8 +155,7 @@ int rad_flow_call_set(rad_flow_call *call, const char *name, const char *text, r
 {
     rad__error_clear(error);
     uint32_t variable = find_written(call, name), at = 0;
-    if (variable == RAD_NONE)
-        return rad__error(error, RAD_EINPUT, "the task does not write %s", name);
+    if (variable == RAD_NONE) return rad__error(error, RAD_EINPUT, "the task does not write %s", name);
     enum rad_flow_type type = call->r->program->tree->variables[variable].type;
     if (!rad__flow_fits(type, text, strlen(text)))
         return rad__error(error, RAD_EINPUT, "%s: \"%.60s\" is %s", name, text, type_words(type));
@@ -208,7 +200,6 @@ int rad__flow_give_call(rad_flow_runner *r, rad_flow_effect *e, rad_error *error
     for (uint32_t i = 0; i < call->write_count; i++)
         rad__free((char *)(uintptr_t)call->writes[i].text); /* tidy: address ok: a copy of ours */
     rad__free(call);
-    if (code == 0)
-        rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why.text, 0);
+    if (code == 0) rad__flow_tell(r, input.ok ? RAD_FLOW_TASK_DONE : RAD_FLOW_TASK_FAILED, e, why.text, 0);
     return code;
 }

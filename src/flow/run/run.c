@@ -51,8 +51,7 @@ static int take_lock(rad_flow_runner *r, rad_error *error)
     if (code == 0) code = r->host->open_end(r->host->context, &r->lock, "lock", error);
     if (code == 0) code = hold(r, r->lock, error);
     if (code != 0) return code < 0 ? code : 0;
-    return rad__error(error, RAD_EINPUT,
-                      "another runner, process %d, works on this case: wait for it, or stop it",
+    return rad__error(error, RAD_EINPUT, "another runner, process %d, works on this case: wait for it, or stop it",
                       rad__flow_lock_owner(r->host, "lock"));
 }
 
@@ -71,15 +70,13 @@ static int take_journal(rad_flow_runner *r, rad_error *error)
     if (code == 0) code = hold(r, r->journal, error);
     if (code == 1) return rad__flow_runner_check(r, error);
     return code < 0 ? code
-                    : rad__error(error, RAD_EINPUT,
-                                 "another runner works on this case: wait for it, or stop it");
+                    : rad__error(error, RAD_EINPUT, "another runner works on this case: wait for it, or stop it");
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------------- */
 
 int rad__flow_runner_open(rad_flow_runner *r, const rad_flow_host *host, const rad_flow_program *p,
-                          const rad_flow_run_options *o, const rad_flow_journal_header *h,
-                          rad_error *error)
+                          const rad_flow_run_options *o, const rad_flow_journal_header *h, rad_error *error)
 {
     r->host = host;
     r->program = p;
@@ -110,20 +107,17 @@ void rad__flow_runner_close(rad_flow_runner *r)
 }
 
 /* Before anything begins: a function that is missing would be missed in the middle. */
-static int check_functions(const rad_flow_program *p, const rad_flow_run_options *o,
-                           rad_error *error)
+static int check_functions(const rad_flow_program *p, const rad_flow_run_options *o, rad_error *error)
 {
     for (uint32_t i = 0; i < p->tree->task_count; i++) {
         const rad_flow_task *task = &p->tree->tasks[i];
         const char *name = rad__flow_name(&p->file, task->command);
         bool found = !task->is_call;
-        for (uint32_t k = 0; k < o->function_count; k++)
-            found |= strcmp(o->functions[k].name, name) == 0;
+        for (uint32_t k = 0; k < o->function_count; k++) found |= strcmp(o->functions[k].name, name) == 0;
         if (!found)
-            return rad__flow_error(
-                &p->file, task->place, error,
-                "task %s: C function \"%s\" is not registered (rad_flow_register)",
-                rad__flow_name(&p->file, task->name), name);
+            return rad__flow_error(&p->file, task->place, error,
+                                   "task %s: C function \"%s\" is not registered (rad_flow_register)",
+                                   rad__flow_name(&p->file, task->name), name);
     }
     return 0;
 }
@@ -258,8 +252,7 @@ static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *err
 
 static int refuse(rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT,
-                      "there is a case in this folder: resume it, or take another folder");
+    return rad__error(error, RAD_EINPUT, "there is a case in this folder: resume it, or take another folder");
 }
 
 static int refuse_existing(rad_flow_runner *r, rad_error *error)
@@ -277,26 +270,22 @@ static bool is_number(const char *data, size_t size)
 }
 
 /* 1: there is no such file, or it is as a runner that was killed while it made the folder has left it. */
-static int is_ours(rad_flow_runner *r, const char *name, const char *text, size_t length,
-                   rad_error *error)
+static int is_ours(rad_flow_runner *r, const char *name, const char *text, size_t length, rad_error *error)
 {
     char *data = NULL;
     size_t size = 0;
     int got = r->host->read(r->host->context, name, &data, &size, error);
     if (got <= 0) return got < 0 ? got : 1;
-    bool ours =
-        text != NULL ? size == length && memcmp(data, text, size) == 0 : is_number(data, size);
+    bool ours = text != NULL ? size == length && memcmp(data, text, size) == 0 : is_number(data, size);
     rad__free(data);
     return ours ? 1 : 0;
 }
 
-static int refuse_file(rad_flow_runner *r, const char *name, const char *text, size_t length,
-                       rad_error *error)
+static int refuse_file(rad_flow_runner *r, const char *name, const char *text, size_t length, rad_error *error)
 {
     int ours = is_ours(r, name, text, length, error);
     if (ours != 0) return ours < 0 ? ours : 0;
-    return rad__error(error, RAD_EINPUT,
-                      "the folder has a file \"%s\" that is not of this case: take another one",
+    return rad__error(error, RAD_EINPUT, "the folder has a file \"%s\" that is not of this case: take another one",
                       name);
 }
 
@@ -331,8 +320,7 @@ static int make_folder(rad_flow_runner *r, const rad_flow_program *p, rad_error 
     if (code == 0) code = refuse_existing(r, error);
     if (code == 0) code = refuse_foreign(r, p, error);
     if (code == 0) code = take_lock(r, error);
-    if (code == 0)
-        code = refuse_existing(r, error); /* it may have come while nobody held the lock */
+    if (code == 0) code = refuse_existing(r, error); /* it may have come while nobody held the lock */
     if (code == 0) code = write_owner(r, error);
     if (code == 0) code = h->make_folder(h->context, "effects", error);
     if (code == 0) code = h->make_folder(h->context, "signals", error);
@@ -351,8 +339,7 @@ static int make_journal(rad_flow_runner *r, const rad_flow_journal_header *h, ra
     rad_bytes bytes = {0};
     rad__flow_temporary(host, name);
     rad__flow_journal_begin(&bytes, &r->crc, h);
-    int code = bytes.failed ? rad__error_memory(error)
-                            : host->create(host->context, &r->journal, name, error);
+    int code = bytes.failed ? rad__error_memory(error) : host->create(host->context, &r->journal, name, error);
     if (code == 0) code = host->put(host->context, r->journal, bytes.data, bytes.size, error);
     if (code == 0) code = host->sync(host->context, r->journal, error);
     if (code == 0) code = host->lock(host->context, r->journal, error);
@@ -364,8 +351,8 @@ static int make_journal(rad_flow_runner *r, const rad_flow_journal_header *h, ra
     return code < 0 ? code : host->sync_folder(host->context, "", error);
 }
 
-int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
-                  const rad_flow_run_options *o, rad_flow_result *result, rad_error *error)
+int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p, const rad_flow_run_options *o,
+                  rad_flow_result *result, rad_error *error)
 {
     char case_id[64];
     rad_flow_runner r = {.host = host, .lock = -1, .journal = -1};
@@ -381,8 +368,7 @@ int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
     if (o->given.case_id != NULL)
         snprintf(case_id, sizeof case_id, "%s", o->given.case_id);
     else
-        snprintf(case_id, sizeof case_id, "%016llx",
-                 (unsigned long long)host->random(host->context));
+        snprintf(case_id, sizeof case_id, "%016llx", (unsigned long long)host->random(host->context));
     rad_flow_journal_header h = {.raddle = rad_version(),
                                  .hash = p->hash,
                                  .flow = rad__flow_name(&p->file, p->tree->name),
@@ -393,8 +379,7 @@ int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
                                  .initial = initial,
                                  .initial_count = o->given.setting_count};
     int code = check_functions(p, o, error);
-    if (code == 0)
-        code = rad__flow_runner_open(&r, host, p, o, &h, error); /* refuses bad data first */
+    if (code == 0) code = rad__flow_runner_open(&r, host, p, o, &h, error); /* refuses bad data first */
     if (code == 0) code = make_folder(&r, p, error);
     if (code == 0) code = make_journal(&r, &h, error);
     if (code == 0) code = run_turns(&r, result, error);
@@ -413,14 +398,12 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
     if (got == 1) difference = rad__flow_difference(old, size, p->text, p->text_size);
     int code;
     if (difference != NULL && difference[0] == 0)
-        code = rad__error(
-            error, RAD_EINPUT,
-            "flow: it is not the one the case was begun with: somebody has changed the folder");
+        code = rad__error(error, RAD_EINPUT,
+                          "flow: it is not the one the case was begun with: somebody has changed the folder");
     else
-        code = rad__error_lines(
-            error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
-            "%s is not the flow this case was begun with; line by line (- then, + now):\n",
-            p->file.file_name);
+        code = rad__error_lines(error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
+                                "%s is not the flow this case was begun with; line by line (- then, + now):\n",
+                                p->file.file_name);
     rad__free(difference);
     rad__free(old);
     return code;
@@ -472,8 +455,8 @@ static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_
     int code = 0;
     if (strcmp(p->hash, j->header.hash) != 0) return refuse_changed(r, p, error);
     if (strcmp(rad__flow_name(&p->file, p->tree->name), j->header.flow) != 0)
-        return rad__error(error, RAD_EINPUT, "this case is of the flow %s, not of %s",
-                          j->header.flow, rad__flow_name(&p->file, p->tree->name));
+        return rad__error(error, RAD_EINPUT, "this case is of the flow %s, not of %s", j->header.flow,
+                          rad__flow_name(&p->file, p->tree->name));
     code = rad__flow_runner_open(r, r->host, p, o, &j->header, error);
     if (code == 0) code = rad__flow_replay(r, j, error);
     if (code == 0 && !r->ended) code = find_where(r, error);
@@ -482,8 +465,8 @@ static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_
     return code;
 }
 
-int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p,
-                     const rad_flow_run_options *o, rad_flow_result *result, rad_error *error)
+int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p, const rad_flow_run_options *o,
+                     rad_flow_result *result, rad_error *error)
 {
     char *data = NULL;
     size_t size = 0;

@@ -33,20 +33,16 @@ typedef struct rad_flow_run_options {
     uint32_t function_count;
 } rad_flow_run_options;
 
-RAD_INTERNAL int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p,
-                               const rad_flow_run_options *o, rad_flow_result *result,
-                               rad_error *error);
-RAD_INTERNAL int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p,
-                                  const rad_flow_run_options *o, rad_flow_result *result,
-                                  rad_error *error);
+RAD_INTERNAL int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p, const rad_flow_run_options *o,
+                               rad_flow_result *result, rad_error *error);
+RAD_INTERNAL int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p, const rad_flow_run_options *o,
+                                  rad_flow_result *result, rad_error *error);
 
 /* Production's host. Unsynced: nothing is. */
-RAD_INTERNAL int rad__flow_host_open(rad_flow_host *host, const char *folder, bool unsynced,
-                                     rad_error *error);
+RAD_INTERNAL int rad__flow_host_open(rad_flow_host *host, const char *folder, bool unsynced, rad_error *error);
 RAD_INTERNAL void rad__flow_host_close(rad_flow_host *host);
 
 /* Lines that are only in one of two texts, "-" and "+" before them, with their numbers; rad__free it. */
-RAD_INTERNAL char *rad__flow_difference(const char *old, size_t old_size, const char *new,
-                                        size_t new_size);
+RAD_INTERNAL char *rad__flow_difference(const char *old, size_t old_size, const char *new, size_t new_size);
 
 #endif

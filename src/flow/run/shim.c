@@ -43,8 +43,7 @@ static void claim(rad_flow_shim *s, const rad_flow_host *host)
 {
     char temporary[RAD_FLOW_FILE_MAX], name[RAD_FLOW_FILE_MAX];
     rad_error error = {0};
-    int got =
-        open_log(s, host, temporary) ? rad__flow_claim(host, s->id, &s->lock, &error) : RAD_EIO;
+    int got = open_log(s, host, temporary) ? rad__flow_claim(host, s->id, &s->lock, &error) : RAD_EIO;
     s->state = got == 1 ? RAD_SHIM_SPAWN : RAD_SHIM_OVER;
     if (got != 1) s->lock = -1;
     rad__flow_effect_file(name, s->id, "log");
@@ -125,8 +124,7 @@ static void kill_command(rad_flow_shim *s, const rad_flow_host *host, uint64_t n
 /* The shell has ended, was told to, and others that came from it are still there: they were told, too, have the rest of
  * the time to clean up, and are killed then, with those they have made meanwhile, until nobody is left. False: that is
  * so, or some cannot be killed. */
-static bool waits_for_others(rad_flow_shim *s, const rad_flow_host *host, uint64_t now,
-                             const rad_flow_watched *seen)
+static bool waits_for_others(rad_flow_shim *s, const rad_flow_host *host, uint64_t now, const rad_flow_watched *seen)
 {
     rad_error error = {0};
     bool late = now >= s->kill_by_ns;
@@ -198,9 +196,7 @@ static void write_receipt(rad_flow_shim *s, const rad_flow_host *host)
     receipt.output_size = s->output.size;
     rad__flow_effect_file(name, s->id, "receipt");
     rad__flow_receipt_put(&bytes, &receipt);
-    int code = bytes.failed
-                   ? RAD_ENOMEM
-                   : rad__flow_write_whole(host, "effects", name, bytes.data, bytes.size, &error);
+    int code = bytes.failed ? RAD_ENOMEM : rad__flow_write_whole(host, "effects", name, bytes.data, bytes.size, &error);
     rad__bytes_free(&bytes);
     if (code == 0 || ++s->writes >= RAD_SHIM_WRITES_MAX)
         s->state = RAD_SHIM_OVER;
@@ -220,9 +216,7 @@ bool rad__flow_shim_step(rad_flow_shim *s, const rad_flow_host *host)
     if (s->state != RAD_SHIM_OVER) return true;
     if (s->out >= 0) host->close(host->context, s->out);
     close_log(s, host);
-    if (s->lock >= 0)
-        host->close(host->context,
-                    s->lock); /* after the receipt: it is what tells that it is over */
+    if (s->lock >= 0) host->close(host->context, s->lock); /* after the receipt: it is what tells that it is over */
     s->out = s->lock = -1;
     return false;
 }

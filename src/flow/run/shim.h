@@ -15,13 +15,7 @@
 
 #include "flow/run/files.h"
 
-enum rad_flow_shim_state {
-    RAD_SHIM_CLAIM = 0,
-    RAD_SHIM_SPAWN,
-    RAD_SHIM_WATCH,
-    RAD_SHIM_WRITE,
-    RAD_SHIM_OVER
-};
+enum rad_flow_shim_state { RAD_SHIM_CLAIM = 0, RAD_SHIM_SPAWN, RAD_SHIM_WATCH, RAD_SHIM_WRITE, RAD_SHIM_OVER };
 
 /* How often it tries, once a second: to write its receipt, when the disk is full; to start its command, when there are
  * no more processes to be had. */

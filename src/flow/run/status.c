@@ -41,8 +41,7 @@ static int open_inside(inside *in, const char *folder, rad_error *error)
     if (got == 0) return rad__error(error, RAD_EINPUT, "there is no case in this folder");
     if (got < 0) return got;
     code = rad__flow_journal_open(&in->journal, "journal", in->data, size, error);
-    if (code == 0)
-        code = rad__flow_read_copy(&in->program, &in->host, in->journal.header.flow, error);
+    if (code == 0) code = rad__flow_read_copy(&in->program, &in->host, in->journal.header.flow, error);
     if (code == 0 && strcmp(in->program->hash, in->journal.header.hash) != 0)
         code = rad__error(error, RAD_EINPUT, "flow: it is not the one the case was begun with");
     return code;
@@ -64,8 +63,7 @@ static void close_inside(inside *in)
 static int replay(inside *in, rad_error *error)
 {
     rad_flow_runner *r = &in->runner;
-    int code =
-        rad__flow_runner_open(r, &in->host, in->program, &in->options, &in->journal.header, error);
+    int code = rad__flow_runner_open(r, &in->host, in->program, &in->options, &in->journal.header, error);
     if (code == 0) code = rad__flow_replay(r, &in->journal, error);
     if (code != 0 || r->ended) return code;
     rad__flow_case_run(r->c, STEPS_AHEAD);
@@ -100,15 +98,14 @@ static int tell_tasks(inside *in, rad_flow_status *s, rad_error *error)
         if (e->state == RAD_EFFECT_OVER || e->state == RAD_EFFECT_STOPPING) continue;
         int state = task_state(in, e, s->runner != 0, error);
         if (state < 0) return state;
-        if (!RAD_GROW(&in->tasks, &in->task_capacity, s->task_count + 1))
-            return rad__error_memory(error);
-        in->tasks[s->task_count++] = (rad_flow_task_status){
-            .key = e->key,
-            .task = rad__flow_name(&in->program->file, rad__flow_task_of(&in->runner, e)->name),
-            .instance = e->instance,
-            .attempt = e->attempt,
-            .state = (enum rad_flow_task_state)state,
-            .since_ns = e->begun_attempt == e->attempt ? e->since_ns : 0};
+        if (!RAD_GROW(&in->tasks, &in->task_capacity, s->task_count + 1)) return rad__error_memory(error);
+        in->tasks[s->task_count++] =
+            (rad_flow_task_status){.key = e->key,
+                                   .task = rad__flow_name(&in->program->file, rad__flow_task_of(&in->runner, e)->name),
+                                   .instance = e->instance,
+                                   .attempt = e->attempt,
+                                   .state = (enum rad_flow_task_state)state,
+                                   .since_ns = e->begun_attempt == e->attempt ? e->since_ns : 0};
     }
     s->tasks = in->tasks;
     return 0;
@@ -146,8 +143,7 @@ static int tell_spool(inside *in, rad_flow_status *s, rad_error *error)
     int code = in->host.list(in->host.context, "signals", &names, error);
     if (code != 0) return code;
     for (uint32_t i = 0; i < names.count; i++)
-        s->signals += rad__flow_is_spool_name(names.items[i]) &&
-                      !rad__flow_was_seen(&in->runner, names.items[i]);
+        s->signals += rad__flow_is_spool_name(names.items[i]) && !rad__flow_was_seen(&in->runner, names.items[i]);
     rad__os_names_free(&names);
     return 0;
 }
@@ -241,18 +237,16 @@ static int put_file(inside *in, rad_bytes *out, const char *id, const char *end,
     return 0;
 }
 
-static int put_log(inside *in, rad_bytes *out, const rad_flow_record *record, const char *wanted,
-                   bool *known, rad_error *error)
+static int put_log(inside *in, rad_bytes *out, const rad_flow_record *record, const char *wanted, bool *known,
+                   rad_error *error)
 {
     char id[RAD_FLOW_ID_MAX];
     if (record->task >= in->program->tree->task_count) return 0;
-    const char *task =
-        rad__flow_name(&in->program->file, in->program->tree->tasks[record->task].name);
+    const char *task = rad__flow_name(&in->program->file, in->program->tree->tasks[record->task].name);
     if (wanted != NULL && strcmp(wanted, task) != 0 && strcmp(wanted, record->key) != 0) return 0;
     *known = true;
     rad__flow_effect_id(id, record->key, record->attempt, record->run);
-    rad__bytes_format(out, "== %s %s, attempt %lu", task, record->key,
-                      (unsigned long)record->attempt);
+    rad__bytes_format(out, "== %s %s, attempt %lu", task, record->key, (unsigned long)record->attempt);
     if (record->run > 1) rad__bytes_format(out, ", run %lu", (unsigned long)record->run);
     rad__bytes_format(out, "\n");
     int code = put_file(in, out, id, "out", error);
@@ -278,12 +272,10 @@ int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_
     if (in == NULL) return rad__error_memory(error);
     int code = open_inside(in, folder, error), got = 0;
     while (code == 0 && (got = rad__flow_journal_next(&in->journal, &record, error)) == 1)
-        if (record.type == RAD_RECORD_STARTED)
-            code = put_log(in, &out, &record, task_or_key, &known, error);
+        if (record.type == RAD_RECORD_STARTED) code = put_log(in, &out, &record, task_or_key, &known, error);
     if (code == 0 && got < 0) code = got;
     if (code == 0 && !known && !has_task(in->program, task_or_key))
-        code = rad__error(error, RAD_EINPUT,
-                          "there is no task %s, and nothing with that key was begun", task_or_key);
+        code = rad__error(error, RAD_EINPUT, "there is no task %s, and nothing with that key was begun", task_or_key);
     rad__bytes_put(&out, "", 1);
     if (code == 0 && out.failed) code = rad__error_memory(error);
     if (code == 0)
@@ -302,8 +294,7 @@ static const char *name_at(const inside *in, const rad_flow_input *input, uint32
 {
     const rad_flow_tree *tree = in->program->tree;
     const rad_flow_file *file = &in->program->file;
-    if (input->kind == RAD_INPUT_SIGNAL)
-        return i < tree->signal_count ? rad__flow_name(file, tree->signals[i]) : NULL;
+    if (input->kind == RAD_INPUT_SIGNAL) return i < tree->signal_count ? rad__flow_name(file, tree->signals[i]) : NULL;
     if (input->scope == RAD_CANCEL_REGION)
         return i < tree->region_count ? rad__flow_name(file, tree->regions[i]) : NULL;
     return i < tree->task_count ? rad__flow_name(file, tree->tasks[i].name) : NULL;
@@ -329,8 +320,7 @@ static int check_name(const inside *in, const rad_flow_input *input, uint32_t *a
 }
 
 /* Whether some wait for the signal takes the text; *type is what one that does not would take. */
-static bool is_taken_by_some(const inside *in, uint32_t signal, const rad_flow_input *input,
-                             enum rad_flow_type *type)
+static bool is_taken_by_some(const inside *in, uint32_t signal, const rad_flow_input *input, enum rad_flow_type *type)
 {
     const rad_flow_program *p = in->program;
     for (uint32_t i = 0; i < p->way_count; i++) {
@@ -344,14 +334,12 @@ static bool is_taken_by_some(const inside *in, uint32_t signal, const rad_flow_i
 }
 
 /* A slip of the sender would be a failure of the case. */
-static int check_text(const inside *in, uint32_t signal, const rad_flow_input *input,
-                      rad_error *error)
+static int check_text(const inside *in, uint32_t signal, const rad_flow_input *input, rad_error *error)
 {
     enum rad_flow_type type = RAD_FLOW_TEXT;
     if (is_taken_by_some(in, signal, input, &type)) return 0;
-    return rad__error(error, RAD_EINPUT, "signal %s: expected %s to come with it, found \"%.60s\"",
-                      input->name, type == RAD_FLOW_INT ? "a number" : "true or false",
-                      input->text);
+    return rad__error(error, RAD_EINPUT, "signal %s: expected %s to come with it, found \"%.60s\"", input->name,
+                      type == RAD_FLOW_INT ? "a number" : "true or false", input->text);
 }
 
 static int send(const char *folder, const rad_flow_input *input, rad_error *error)

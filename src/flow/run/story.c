@@ -42,8 +42,7 @@ const char *rad_flow_data_name(const rad_flow *f, uint32_t i)
 {
     const rad_flow_tree *tree = f->program->tree;
     for (uint32_t v = 0; v < tree->variable_count; v++)
-        if (!tree->variables[v].is_local && i-- == 0)
-            return rad__flow_name(&f->program->file, tree->variables[v].name);
+        if (!tree->variables[v].is_local && i-- == 0) return rad__flow_name(&f->program->file, tree->variables[v].name);
     return NULL;
 }
 
@@ -75,12 +74,10 @@ static void reading_free(reading *r)
 static int read_case(reading *r, const rad_flow_host *host, size_t *size, rad_error *error)
 {
     int got = host->read(host->context, "journal", &r->journal_bytes, size, error);
-    int status =
-        got == 1  ? rad__flow_journal_open(&r->journal, "journal", r->journal_bytes, *size, error)
-        : got < 0 ? got
-                  : rad__error(error, RAD_EINPUT, "there is no case in this folder");
-    return status != 0 ? status
-                       : rad__flow_read_copy(&r->program, host, r->journal.header.flow, error);
+    int status = got == 1  ? rad__flow_journal_open(&r->journal, "journal", r->journal_bytes, *size, error)
+                 : got < 0 ? got
+                           : rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    return status != 0 ? status : rad__flow_read_copy(&r->program, host, r->journal.header.flow, error);
 }
 
 static int read_folder(reading *r, const char *folder, size_t *size, rad_error *error)
@@ -98,11 +95,8 @@ static int replay_folder(reading *r, const char *folder, bool with_steps, rad_er
 {
     size_t size;
     int status = read_folder(r, folder, &size, error);
-    if (status == 0 && !rad__flow_history_open(&r->history, r->program, with_steps))
-        status = rad__error_memory(error);
-    if (status == 0)
-        status =
-            rad__flow_replay_journal(&r->replay, r->program, &r->journal, &r->history, 0, error);
+    if (status == 0 && !rad__flow_history_open(&r->history, r->program, with_steps)) status = rad__error_memory(error);
+    if (status == 0) status = rad__flow_replay_journal(&r->replay, r->program, &r->journal, &r->history, 0, error);
     if (status == 0 && r->history.failed) status = rad__error_memory(error);
     rad__flow_say_where(error, folder);
     return status;
@@ -149,8 +143,8 @@ static void show(rad_flow_replayed_on *out, const rad_flow_following *f)
     };
 }
 
-int rad_flow_replay_on(const char *folder, const char *path, const char *name,
-                       rad_flow_replayed_on *out, rad_error *error)
+int rad_flow_replay_on(const char *folder, const char *path, const char *name, rad_flow_replayed_on *out,
+                       rad_error *error)
 {
     reading r;
     rad_flow *f = NULL;
@@ -161,11 +155,9 @@ int rad_flow_replay_on(const char *folder, const char *path, const char *name,
     if (following == NULL) return rad__error_memory(error);
     int status = read_folder(&r, folder, &size, error);
     rad__flow_say_where(error, folder);
-    if (status == 0)
-        status = rad_flow_read(&f, path, name != NULL ? name : r.journal.header.flow, error);
+    if (status == 0) status = rad_flow_read(&f, path, name != NULL ? name : r.journal.header.flow, error);
     if (status == 0) {
-        status = rad__flow_follow(following, r.program, f->program, "journal", r.journal_bytes,
-                                  size, error);
+        status = rad__flow_follow(following, r.program, f->program, "journal", r.journal_bytes, size, error);
         rad__flow_say_where(error, folder);
     }
     if (status == 0) show(out, following);
@@ -197,8 +189,7 @@ int rad_flow_draw_case(const char *folder, char **svg, rad_error *error)
     rad__error_clear(error);
     *svg = NULL;
     int status = replay_folder(&r, folder, false, error);
-    if (status == 0 && !r.replay.as_recorded)
-        status = rad__error(error, RAD_EINPUT, "%s: %s", folder, r.replay.reason);
+    if (status == 0 && !r.replay.as_recorded) status = rad__error(error, RAD_EINPUT, "%s: %s", folder, r.replay.reason);
     if (status == 0) {
         *svg = rad__flow_draw(&r.program->file, r.program->tree, r.history.visits);
         if (*svg == NULL) status = rad__error_memory(error);

@@ -21,8 +21,7 @@ static uint32_t find(const rad_flow_timers *t, const char *key, uint32_t alterna
         uint32_t place = rad__map64_find(&t->by_key, at);
         if (place == RAD_NONE) return RAD_NONE;
         const rad_flow_timer *timer = &t->items[place];
-        if (timer->key != NULL && timer->alternative == alternative && strcmp(timer->key, key) == 0)
-            return place;
+        if (timer->key != NULL && timer->alternative == alternative && strcmp(timer->key, key) == 0) return place;
     }
 }
 
@@ -65,8 +64,7 @@ bool rad__flow_timers_set(rad_flow_timers *t, const rad_flow_timer *timer)
     else
         t->unused_count--;
     bool stale = t->by_key.count > 2 * t->heap.count + STALE_MOST;
-    if ((stale ? fill_anew(t) : note(t, place)) &&
-        rad__heap_push(&t->heap, place, timer->due_ns, t->number + 1)) {
+    if ((stale ? fill_anew(t) : note(t, place)) && rad__heap_push(&t->heap, place, timer->due_ns, t->number + 1)) {
         t->number++;
         return true;
     }

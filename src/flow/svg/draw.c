@@ -64,8 +64,7 @@ static bool begins_with_a_line(const rad_flow_statement *s)
 }
 
 /* From (x, y) down to a statement at `to`. */
-static void draw_into(drawing *d, bool taken, const rad_flow_statement *s, int64_t x, int64_t y,
-                      int64_t to)
+static void draw_into(drawing *d, bool taken, const rad_flow_statement *s, int64_t x, int64_t y, int64_t to)
 {
     if (begins_with_a_line(s))
         rad__draw_path(d, edge(taken), "M" AT "V" N, x, y, to);
@@ -112,21 +111,18 @@ static const char *box_class(const rad_flow_statement *s)
 }
 
 /* Loops are hexagons, milestones flags; all else is round, and data is not. */
-static void draw_outline(drawing *d, const rad_flow_statement *s, draw_room room, int64_t x,
-                         int64_t y)
+static void draw_outline(drawing *d, const rad_flow_statement *s, draw_room room, int64_t x, int64_t y)
 {
     const char *class = box_class(s);
     int64_t left = x - room.left, right = x + room.right, half = room.height / 2;
     if (strcmp(class, "loop") == 0)
-        rad__draw_path(d, class, "M" AT "L" AT "H" N "L" AT "L" AT "H" N "Z", left, y + half,
-                       left + 9, y, right - 9, right, y + half, right - 9, y + room.height,
-                       left + 9);
+        rad__draw_path(d, class, "M" AT "L" AT "H" N "L" AT "L" AT "H" N "Z", left, y + half, left + 9, y, right - 9,
+                       right, y + half, right - 9, y + room.height, left + 9);
     else if (strcmp(class, "flag") == 0)
-        rad__draw_path(d, class, "M" AT "H" N "l-9 " N "l9 " N "H" N "Z", left, y, right, half,
-                       room.height - half, left);
+        rad__draw_path(d, class, "M" AT "H" N "l-9 " N "l9 " N "H" N "Z", left, y, right, half, room.height - half,
+                       left);
     else
-        rad__draw_rect(d, class, left, y, room.left + room.right, room.height,
-                       strcmp(class, "set") == 0 ? 2 : half);
+        rad__draw_rect(d, class, left, y, room.left + room.right, room.height, strcmp(class, "set") == 0 ? 2 : half);
 }
 
 /* A box with one line, the head of a fork or loop. */
@@ -154,8 +150,7 @@ static void draw_pill(drawing *d, const char *class, int64_t x, int64_t y, const
 /* ---- Branches ------------------------------------------------------------------------------------------- */
 
 /* From (from, y) sideways to x, then down to `to`, with an arrowhead. */
-static void draw_turn_down(drawing *d, const char *class, int64_t from, int64_t y, int64_t x,
-                           int64_t to)
+static void draw_turn_down(drawing *d, const char *class, int64_t from, int64_t y, int64_t x, int64_t to)
 {
     if (from == x) {
         rad__draw_arrow(d, class, x, y, to);
@@ -167,15 +162,13 @@ static void draw_turn_down(drawing *d, const char *class, int64_t from, int64_t 
 }
 
 /* From (from, y) down to `to`, then sideways to x. */
-static void draw_turn_in(drawing *d, const char *class, int64_t from, int64_t y, int64_t to,
-                         int64_t x)
+static void draw_turn_in(drawing *d, const char *class, int64_t from, int64_t y, int64_t to, int64_t x)
 {
     int64_t bend = x > from ? 6 : -6;
     if (from == x)
         rad__draw_path(d, class, "M" AT "V" N, from, y, to);
     else
-        rad__draw_path(d, class, "M" AT "V" N "Q" AT " " AT "H" N, from, y, to - 6, from, to,
-                       from + bend, to, x);
+        rad__draw_path(d, class, "M" AT "V" N "Q" AT " " AT "H" N, from, y, to - 6, from, to, from + bend, to, x);
 }
 
 /* A branch with its label, without what leads to it; returns whether one came here. */
@@ -203,8 +196,7 @@ static void draw_diamond(drawing *d, const rad_flow_statement *s, int64_t x, int
     if (s->kind == RAD_FLOW_XOR)
         rad__draw_path(d, "mark", "M" AT "l8 8m0 -8l-8 8", x - 4, y + half - 4);
     else
-        rad__draw_path(d, "mark", "M" AT "a6 6 0 1 0 12 0a6 6 0 1 0 -12 0m6 -3.5v3.5h2.5", x - 6,
-                       y + half);
+        rad__draw_path(d, "mark", "M" AT "a6 6 0 1 0 12 0a6 6 0 1 0 -12 0m6 -3.5v3.5h2.5", x - 6, y + half);
     rad__draw_close(d);
     rad__draw_badge(d, s, x + half + 6, y);
 }
@@ -223,8 +215,7 @@ static void draw_bar(drawing *d, const rad_flow_statement *s, int64_t x, int64_t
     rad__draw_rect(d, was_visited(d, s) ? "bar" : "bar off", left, y - 2, right - left, 4, 2);
 }
 
-static void draw_columns(drawing *d, const rad_flow_statement *s, int64_t x, int64_t y,
-                         int64_t head, int64_t foot)
+static void draw_columns(drawing *d, const rad_flow_statement *s, int64_t x, int64_t y, int64_t head, int64_t foot)
 {
     draw_room row = rad__draw_row_room(d, s);
     int64_t left = x - row.left, middle = y - DRAW_STEP - head / 2;
@@ -241,8 +232,7 @@ static void draw_columns(drawing *d, const rad_flow_statement *s, int64_t x, int
             rad__draw_arrow(d, in, axis, middle, y);
         else
             draw_turn_down(d, in, x, middle, axis, y);
-        if (!ends_here(block))
-            draw_turn_in(d, out, axis, y + column.height, foot, has_bars(s) ? axis : x);
+        if (!ends_here(block)) draw_turn_in(d, out, axis, y + column.height, foot, has_bars(s) ? axis : x);
         draw_column(d, s, i, axis, y);
         left += column.left + column.right + DRAW_COLUMN;
     }
@@ -276,16 +266,13 @@ static void draw_many(drawing *d, const rad_flow_statement *s, int64_t x, int64_
     int64_t bottom = top + height + 10 + DRAW_STEP;
     const char *in = edge(was_visited(d, s) && was_visited(d, block->first));
     rad__draw_path(d, in, "M" AT "V" N, x, y + head.height, top);
-    if (!ends_here(block))
-        rad__draw_path(d, edge(was_passed(d, s)), "M" AT "V" N, x, top + height, bottom);
-    for (int64_t i = 2; i >= 0; i--)
-        rad__draw_rect(d, "stack", left + 5 * i, top + 5 * i, width, height, 5);
-    draw_into(d, was_visited(d, s) && was_visited(d, block->first), block->first, x, top,
-              top + DRAW_PAD);
+    if (!ends_here(block)) rad__draw_path(d, edge(was_passed(d, s)), "M" AT "V" N, x, top + height, bottom);
+    for (int64_t i = 2; i >= 0; i--) rad__draw_rect(d, "stack", left + 5 * i, top + 5 * i, width, height, 5);
+    draw_into(d, was_visited(d, s) && was_visited(d, block->first), block->first, x, top, top + DRAW_PAD);
     draw_block(d, block, x, top + DRAW_PAD);
     if (!ends_here(block))
-        rad__draw_path(d, edge(was_passed(d, last_of(block))), "M" AT "v" N, x,
-                       top + height - DRAW_PAD, (int64_t)DRAW_PAD);
+        rad__draw_path(d, edge(was_passed(d, last_of(block))), "M" AT "v" N, x, top + height - DRAW_PAD,
+                       (int64_t)DRAW_PAD);
     draw_pill(d, "fork", x, bottom, rad__draw_join_label(d, s));
     draw_box(d, s, x, y);
 }
@@ -303,12 +290,12 @@ static void draw_while(drawing *d, const rad_flow_statement *s, int64_t x, int64
     const char *back = edge(was_visited(d, s) && was_passed(d, last_of(block)));
     rad__draw_arrow(d, in, x, y + head.height, top);
     if (!ends_here(block)) {
-        rad__draw_path(d, back, "M" AT "v4q0 6 -6 6H" N "q-6 0 -6 -6V" N "q0 -6 6 -6H" N, x, bottom,
-                       left + 6, middle + 6, x - head.left - 6);
+        rad__draw_path(d, back, "M" AT "v4q0 6 -6 6H" N "q-6 0 -6 -6V" N "q0 -6 6 -6H" N, x, bottom, left + 6,
+                       middle + 6, x - head.left - 6);
         rad__draw_head_right(d, back, x - head.left, middle);
     }
-    rad__draw_path(d, edge(was_passed(d, s)), "M" AT "H" N "q6 0 6 6V" N "q0 6 -6 6H" N "V" N,
-                   x + head.right, middle, right - 6, bottom + 16, x, y + room.height);
+    rad__draw_path(d, edge(was_passed(d, s)), "M" AT "H" N "q6 0 6 6V" N "q0 6 -6 6H" N "V" N, x + head.right, middle,
+                   right - 6, bottom + 16, x, y + room.height);
     draw_block(d, block, x, top);
     draw_box(d, s, x, y);
 }
@@ -323,10 +310,9 @@ static void draw_repeat(drawing *d, const rad_flow_statement *s, int64_t x, int6
     bool again = d->visits == NULL || d->visits[s->number].times > 1;
     draw_into(d, was_visited(d, s) && was_visited(d, block->first), block->first, x, y, top);
     if (!ends_here(block))
-        rad__draw_arrow(d, edge(was_visited(d, s) && was_passed(d, last_of(block))), x,
-                        bottom - DRAW_STEP, bottom);
-    rad__draw_path(d, edge(again), "M" AT "H" N "q-6 0 -6 -6V" N "q0 -6 6 -6H" N, x - head.left,
-                   middle, left + 6, y + 10, x - 7);
+        rad__draw_arrow(d, edge(was_visited(d, s) && was_passed(d, last_of(block))), x, bottom - DRAW_STEP, bottom);
+    rad__draw_path(d, edge(again), "M" AT "H" N "q-6 0 -6 -6V" N "q0 -6 6 -6H" N, x - head.left, middle, left + 6,
+                   y + 10, x - 7);
     rad__draw_head_right(d, edge(again), x - 1, y + 4);
     draw_block(d, block, x, top);
     draw_box(d, s, x, bottom);
@@ -334,8 +320,8 @@ static void draw_repeat(drawing *d, const rad_flow_statement *s, int64_t x, int6
 
 /* ---- Frames --------------------------------------------------------------------------------------------- */
 
-static void draw_handler(drawing *d, const rad_flow_statement *s, bool is_failure, int64_t *right,
-                         int64_t x, int64_t y, int64_t foot)
+static void draw_handler(drawing *d, const rad_flow_statement *s, bool is_failure, int64_t *right, int64_t x, int64_t y,
+                         int64_t foot)
 {
     const rad_flow_branch *handler = is_failure ? s->on_failure : s->on_cancel;
     if (handler == NULL) return;
@@ -345,11 +331,9 @@ static void draw_handler(drawing *d, const rad_flow_statement *s, bool is_failur
     bool taken = was_visited(d, s) && was_visited(d, block->first);
     rad__draw_path(d, "cut", "M" AT "V" N, start - DRAW_COLUMN / 2, y - DRAW_PAD, foot - 8);
     draw_pill(d, "when", axis, y, rad__draw_handler_label(d, s, is_failure));
-    if (block->first != NULL)
-        draw_into(d, taken, block->first, axis, y + DRAW_PILL, y + DRAW_PILL + DRAW_STEP - 6);
+    if (block->first != NULL) draw_into(d, taken, block->first, axis, y + DRAW_PILL, y + DRAW_PILL + DRAW_STEP - 6);
     if (!ends_here(block))
-        draw_turn_in(d, edge(taken && was_passed(d, last_of(block))), axis, y + column.height, foot,
-                     x);
+        draw_turn_in(d, edge(taken && was_passed(d, last_of(block))), axis, y + column.height, foot, x);
     draw_block(d, block, axis, y + DRAW_PILL + DRAW_STEP - 6);
     *right = start + column.left + column.right;
 }
@@ -363,20 +347,18 @@ static void draw_frame(drawing *d, const rad_flow_statement *s, int64_t x, int64
     int64_t tag = rad__draw_box_room(d, s).left * 2;
     bool is_region = s->kind == RAD_FLOW_REGION;
     rad__draw_open(d, s);
-    rad__draw_rect(d, is_region ? "region" : "lock", x - room.left, y, room.left + room.right,
-                   room.height, 8);
+    rad__draw_rect(d, is_region ? "region" : "lock", x - room.left, y, room.left + room.right, room.height, 8);
     rad__draw_close(d);
     draw_into(d, was_visited(d, s) && was_visited(d, block->first), block->first, x, y, top);
     int64_t foot = s->on_cancel != NULL || s->on_failure != NULL ? bottom - DRAW_PAD : bottom;
     if (!ends_here(block))
-        rad__draw_path(d, edge(was_visited(d, s) && was_passed(d, last_of(block))), "M" AT "V" N, x,
-                       top + body.height, foot);
+        rad__draw_path(d, edge(was_visited(d, s) && was_passed(d, last_of(block))), "M" AT "V" N, x, top + body.height,
+                       foot);
     if (foot < bottom) rad__draw_path(d, edge(was_passed(d, s)), "M" AT "V" N, x, foot, bottom);
     draw_block(d, block, x, top);
     draw_handler(d, s, false, &right, x, top, bottom - DRAW_PAD);
     draw_handler(d, s, true, &right, x, top, bottom - DRAW_PAD);
-    rad__draw_rect(d, is_region ? "tag" : "tag locked", x - room.left + 8, y - DRAW_TAG / 2, tag,
-                   DRAW_TAG, 4);
+    rad__draw_rect(d, is_region ? "tag" : "tag locked", x - room.left + 8, y - DRAW_TAG / 2, tag, DRAW_TAG, 4);
     rad__draw_text(d, "", x - room.left + 8 + tag / 2, y + 4, rad__draw_label(d, s));
     rad__draw_badge(d, s, x + room.right - rad__draw_badge_room(d, s) - 8, y);
 }
@@ -392,8 +374,7 @@ static void draw_await(drawing *d, const rad_flow_statement *s, int64_t x, int64
         draw_turn_down(d, edge(taken), x + box.right - 9, y + box.height / 2, axis, top);
         draw_column(d, s, 0, axis, top);
         if (!ends_here(block))
-            draw_turn_in(d, edge(taken && was_passed(d, last_of(block))), axis, top + other.height,
-                         bottom - 8, x);
+            draw_turn_in(d, edge(taken && was_passed(d, last_of(block))), axis, top + other.height, bottom - 8, x);
         rad__draw_path(d, edge(was_passed(d, s)), "M" AT "V" N, x, y + box.height, bottom);
     }
     draw_box(d, s, x, y);
@@ -431,8 +412,7 @@ static void draw_block(drawing *d, const rad_flow_block *block, int64_t x, int64
     for (const rad_flow_statement *s = block->first; s != NULL; s = s->next) {
         draw_statement(d, s, x, y);
         y += d->rooms[s->number].height;
-        if (s->next != NULL && !is_end(s))
-            draw_into(d, was_visited(d, s->next), s->next, x, y, y + DRAW_STEP);
+        if (s->next != NULL && !is_end(s)) draw_into(d, was_visited(d, s->next), s->next, x, y, y + DRAW_STEP);
         y += DRAW_STEP;
     }
 }
@@ -445,8 +425,8 @@ static void draw_title(drawing *d, int64_t width, int64_t height)
 {
     const char *name = rad__flow_name(d->file, d->tree->name);
     rad__bytes_format(&d->out,
-                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" N "\" height=\"" N
-                      "\" viewBox=\"0 0 " AT "\" role=\"img\" "
+                      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" N "\" height=\"" N "\" viewBox=\"0 0 " AT
+                      "\" role=\"img\" "
                       "style=\"max-width:100%%;height:auto\">\n<title>flow %s</title>\n",
                       width, height, width, height, name);
     rad__bytes_put(&d->out, rad__draw_style, strlen(rad__draw_style));
@@ -468,8 +448,7 @@ static void draw_whole(drawing *d)
     int64_t y = TITLE + ENDS, bottom = y + body.height;
     int64_t height = bottom + ENDS + DRAW_MARGIN + (d->visits != NULL ? DRAW_LEGEND_HEIGHT : 0);
     draw_title(d, width + 2 * DRAW_MARGIN, height);
-    rad__bytes_format(&d->out, "<circle class=\"end\" cx=\"" N "\" cy=\"%d\" r=\"8\"/>\n", x,
-                      TITLE + 16);
+    rad__bytes_format(&d->out, "<circle class=\"end\" cx=\"" N "\" cy=\"%d\" r=\"8\"/>\n", x, TITLE + 16);
     draw_into(d, was_visited(d, d->tree->body.first), d->tree->body.first, x, TITLE + 24, y);
     draw_block(d, &d->tree->body, x, y);
     if (!ends_here(&d->tree->body))
@@ -483,8 +462,7 @@ static void draw_whole(drawing *d)
     rad__bytes_put(&d->out, "", 1);
 }
 
-char *rad__flow_draw(const rad_flow_file *file, const rad_flow_tree *tree,
-                     const rad_flow_visit *visits)
+char *rad__flow_draw(const rad_flow_file *file, const rad_flow_tree *tree, const rad_flow_visit *visits)
 {
     drawing d = {.file = file, .tree = tree, .visits = visits};
     d.rooms = rad__alloc((size_t)tree->statement_count + 1, sizeof *d.rooms);

@@ -57,11 +57,9 @@ RAD_INTERNAL int64_t rad__draw_text_width(const char *text, int64_t letter);
 
 /* What is written into a box, a head, a tag, or on a branch. It is in `scratch`: valid until the next one. */
 RAD_INTERNAL const char *rad__draw_label(drawing *d, const rad_flow_statement *s);
-RAD_INTERNAL const char *rad__draw_branch_label(drawing *d, const rad_flow_statement *s,
-                                                uint32_t i);
+RAD_INTERNAL const char *rad__draw_branch_label(drawing *d, const rad_flow_statement *s, uint32_t i);
 RAD_INTERNAL const char *rad__draw_detail(drawing *d, const rad_flow_task *t);
-RAD_INTERNAL const char *rad__draw_handler_label(drawing *d, const rad_flow_statement *s,
-                                                 bool is_failure);
+RAD_INTERNAL const char *rad__draw_handler_label(drawing *d, const rad_flow_statement *s, bool is_failure);
 RAD_INTERNAL const char *rad__draw_join_label(drawing *d, const rad_flow_statement *s);
 
 /* Of a box, head or foot on the axis. */
@@ -69,8 +67,7 @@ RAD_INTERNAL draw_room rad__draw_box_room(drawing *d, const rad_flow_statement *
 RAD_INTERNAL draw_room rad__draw_block_room(drawing *d, const rad_flow_block *block);
 /* The block of a branch with its label above. */
 RAD_INTERNAL draw_room rad__draw_column_room(drawing *d, const rad_flow_statement *s, uint32_t i);
-RAD_INTERNAL draw_room rad__draw_handler_room(drawing *d, const rad_flow_statement *s,
-                                              bool is_failure);
+RAD_INTERNAL draw_room rad__draw_handler_room(drawing *d, const rad_flow_statement *s, bool is_failure);
 /* All columns beside each other; the axis is that of the one in the middle, or between the two. */
 RAD_INTERNAL draw_room rad__draw_row_room(drawing *d, const rad_flow_statement *s);
 
@@ -83,17 +80,14 @@ RAD_INTERNAL draw_room rad__draw_measure(drawing *d);
 RAD_INTERNAL void rad__draw_escaped(rad_bytes *out, const char *text, size_t size);
 
 /* Around x, its baseline at y; cut off behind DRAW_TEXT_MOST letters. */
-RAD_INTERNAL void rad__draw_text(drawing *d, const char *class, int64_t x, int64_t y,
-                                 const char *text);
-RAD_INTERNAL void rad__draw_rect(drawing *d, const char *class, int64_t x, int64_t y, int64_t width,
-                                 int64_t height, int64_t round);
+RAD_INTERNAL void rad__draw_text(drawing *d, const char *class, int64_t x, int64_t y, const char *text);
+RAD_INTERNAL void rad__draw_rect(drawing *d, const char *class, int64_t x, int64_t y, int64_t width, int64_t height,
+                                 int64_t round);
 /* The same from x on, whole. */
-RAD_INTERNAL void rad__draw_line(drawing *d, const char *class, int64_t x, int64_t y,
-                                 const char *text);
+RAD_INTERNAL void rad__draw_line(drawing *d, const char *class, int64_t x, int64_t y, const char *text);
 /* From (x, y) down to `to`, with an arrowhead. */
 RAD_INTERNAL void rad__draw_arrow(drawing *d, const char *class, int64_t x, int64_t y, int64_t to);
-RAD_INTERNAL void rad__draw_path(drawing *d, const char *class, const char *format, ...)
-    RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__draw_path(drawing *d, const char *class, const char *format, ...) RAD_PRINTF(3, 4);
 RAD_INTERNAL void rad__draw_head_right(drawing *d, const char *class, int64_t x, int64_t y);
 
 /* Begins the group of a statement: its tooltip, and how the run left it. */
@@ -104,8 +98,7 @@ RAD_INTERNAL void rad__draw_close(drawing *d);
 RAD_INTERNAL int64_t rad__draw_badge_room(const drawing *d, const rad_flow_statement *s);
 
 /* The order number and the state, at the upper right corner of its box. */
-RAD_INTERNAL void rad__draw_badge(drawing *d, const rad_flow_statement *s, int64_t right,
-                                  int64_t top);
+RAD_INTERNAL void rad__draw_badge(drawing *d, const rad_flow_statement *s, int64_t right, int64_t top);
 RAD_INTERNAL void rad__draw_legend(drawing *d, int64_t x, int64_t y);
 enum { DRAW_LEGEND_WIDTH = 690, DRAW_LEGEND_HEIGHT = 60 };
 

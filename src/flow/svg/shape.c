@@ -87,28 +87,25 @@ static size_t cut_off(const char *text)
 void rad__draw_text(drawing *d, const char *class, int64_t x, int64_t y, const char *text)
 {
     size_t size = cut_off(text);
-    rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x,
-                      y);
+    rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x, y);
     rad__draw_escaped(&d->out, text, size);
     rad__bytes_format(&d->out, "%s</text>\n", text[size] != 0 ? "\xe2\x80\xa6" : "");
 }
 
 void rad__draw_line(drawing *d, const char *class, int64_t x, int64_t y, const char *text)
 {
-    rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x,
-                      y);
+    rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x, y);
     rad__draw_escaped(&d->out, text, strlen(text));
     rad__bytes_format(&d->out, "</text>\n");
 }
 
 /* ---- Shapes --------------------------------------------------------------------------------------------- */
 
-void rad__draw_rect(drawing *d, const char *class, int64_t x, int64_t y, int64_t width,
-                    int64_t height, int64_t round)
+void rad__draw_rect(drawing *d, const char *class, int64_t x, int64_t y, int64_t width, int64_t height, int64_t round)
 {
     rad__bytes_format(&d->out,
-                      "<rect class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64
-                      "\" height=\"%" PRId64 "\" rx=\"%" PRId64 "\"/>\n",
+                      "<rect class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\" width=\"%" PRId64 "\" height=\"%" PRId64
+                      "\" rx=\"%" PRId64 "\"/>\n",
                       class, x, y, width, height, round);
 }
 
@@ -156,12 +153,10 @@ void rad__draw_open(drawing *d, const rad_flow_statement *s)
 {
     const rad_flow_visit *v = d->visits != NULL ? &d->visits[s->number] : NULL;
     rad__bytes_format(&d->out, "<g id=\"s%u\"%s><title>line %u: ", s->number,
-                      v != NULL && v->state == RAD_VISIT_NEVER ? " class=\"off\"" : "",
-                      s->place.line);
+                      v != NULL && v->state == RAD_VISIT_NEVER ? " class=\"off\"" : "", s->place.line);
     d->scratch.size = 0;
     rad__flow_statement_text(&d->scratch, d->file, d->tree, s);
-    if (!d->scratch.failed)
-        rad__draw_escaped(&d->out, (const char *)d->scratch.data, d->scratch.size);
+    if (!d->scratch.failed) rad__draw_escaped(&d->out, (const char *)d->scratch.data, d->scratch.size);
     if (s->kind == RAD_FLOW_DO) {
         const rad_flow_task *t = &d->tree->tasks[s->name];
         const char *command = rad__flow_name(d->file, t->command);
@@ -182,12 +177,9 @@ static void draw_icon(drawing *d, enum rad_flow_visited state, int64_t x, int64_
 {
     char class[24];
     snprintf(class, sizeof class, "%s icon", STATES[state]);
-    if (state == RAD_VISIT_DONE)
-        rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "l3 4l6 -7", x - 4, y);
-    if (state == RAD_VISIT_FAILED)
-        rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "l8 8m0 -8l-8 8", x - 4, y - 4);
-    if (state == RAD_VISIT_WAITING)
-        rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "h.1m4 0h.1m4 0h.1", x - 4, y);
+    if (state == RAD_VISIT_DONE) rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "l3 4l6 -7", x - 4, y);
+    if (state == RAD_VISIT_FAILED) rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "l8 8m0 -8l-8 8", x - 4, y - 4);
+    if (state == RAD_VISIT_WAITING) rad__draw_path(d, class, "M%" PRId64 " %" PRId64 "h.1m4 0h.1m4 0h.1", x - 4, y);
     if (state == RAD_VISIT_CANCELLED)
         rad__draw_path(d, class,
                        "M%" PRId64 " %" PRId64 "a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0 -9 0m1.4 3.2l6.2 "
@@ -219,8 +211,7 @@ int64_t rad__draw_badge_room(const drawing *d, const rad_flow_statement *s)
     return text[0] != 0 ? badge_width(text) - BADGE_OVER : 0;
 }
 
-static void draw_one_badge(drawing *d, enum rad_flow_visited state, const char *text, int64_t left,
-                           int64_t y)
+static void draw_one_badge(drawing *d, enum rad_flow_visited state, const char *text, int64_t left, int64_t y)
 {
     char class[24];
     snprintf(class, sizeof class, "%s badge", STATES[state]);

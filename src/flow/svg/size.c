@@ -84,8 +84,7 @@ const char *rad__draw_detail(drawing *d, const rad_flow_task *t)
         comma = ", ";
     }
     if (t->undo != RAD_NONE)
-        rad__bytes_format(out, "%sundo %s", comma,
-                          rad__flow_name(d->file, d->tree->tasks[t->undo].name));
+        rad__bytes_format(out, "%sundo %s", comma, rad__flow_name(d->file, d->tree->tasks[t->undo].name));
     return end_text(d);
 }
 
@@ -94,8 +93,7 @@ const char *rad__draw_handler_label(drawing *d, const rad_flow_statement *s, boo
     rad_bytes *out = begin_text(d);
     rad__bytes_format(out, is_failure ? "on failure" : "on cancel");
     if (is_failure && s->into != RAD_NONE)
-        rad__bytes_format(out, " into %s",
-                          rad__flow_name(d->file, d->tree->variables[s->into].name));
+        rad__bytes_format(out, " into %s", rad__flow_name(d->file, d->tree->variables[s->into].name));
     return end_text(d);
 }
 
@@ -133,8 +131,7 @@ draw_room rad__draw_box_room(drawing *d, const rad_flow_statement *s)
 {
     int64_t width = rad__draw_text_width(rad__draw_label(d, s), DRAW_LETTER);
     if (s->kind == RAD_FLOW_DO) return task_room(d, s, width);
-    bool is_diamond =
-        s->kind == RAD_FLOW_XOR || (s->kind == RAD_FLOW_DEFER && !rad__draw_is_wait(s));
+    bool is_diamond = s->kind == RAD_FLOW_XOR || (s->kind == RAD_FLOW_DEFER && !rad__draw_is_wait(s));
     if (is_diamond) return centred(DRAW_DIAMOND, DRAW_DIAMOND);
     return centred(draw_most(width + 28, 60), s->branch_count > 1 ? DRAW_PILL : DRAW_LINE);
 }
@@ -164,8 +161,7 @@ static draw_room labelled(draw_room block, int64_t label)
 draw_room rad__draw_column_room(drawing *d, const rad_flow_statement *s, uint32_t i)
 {
     const char *label = rad__draw_branch_label(d, s, i);
-    return labelled(rad__draw_block_room(d, &s->branches[i].block),
-                    rad__draw_text_width(label, DRAW_SMALL_LETTER));
+    return labelled(rad__draw_block_room(d, &s->branches[i].block), rad__draw_text_width(label, DRAW_SMALL_LETTER));
 }
 
 draw_room rad__draw_handler_room(drawing *d, const rad_flow_statement *s, bool is_failure)
@@ -173,8 +169,7 @@ draw_room rad__draw_handler_room(drawing *d, const rad_flow_statement *s, bool i
     const rad_flow_branch *handler = is_failure ? s->on_failure : s->on_cancel;
     if (handler == NULL) return (draw_room){0, 0, 0};
     const char *label = rad__draw_handler_label(d, s, is_failure);
-    return labelled(rad__draw_block_room(d, &handler->block),
-                    rad__draw_text_width(label, DRAW_SMALL_LETTER));
+    return labelled(rad__draw_block_room(d, &handler->block), rad__draw_text_width(label, DRAW_SMALL_LETTER));
 }
 
 draw_room rad__draw_row_room(drawing *d, const rad_flow_statement *s)
@@ -206,8 +201,7 @@ static draw_room many_room(drawing *d, const rad_flow_statement *s)
     draw_room head = rad__draw_box_room(d, s);
     draw_room block = rad__draw_block_room(d, &s->branches[0].block);
     int64_t side = DRAW_PAD + 10;
-    return (draw_room){draw_most(head.left + 8, block.left + side),
-                       draw_most(head.right + 8, block.right + side),
+    return (draw_room){draw_most(head.left + 8, block.left + side), draw_most(head.right + 8, block.right + side),
                        head.height + 2 * DRAW_STEP + block.height + 2 * DRAW_PAD + 10 + DRAW_PILL};
 }
 
@@ -217,9 +211,8 @@ static draw_room loop_room(drawing *d, const rad_flow_statement *s)
     draw_room block = rad__draw_block_room(d, &s->branches[0].block);
     int64_t beside = DRAW_LOOP, height = head.height + block.height + DRAW_STEP;
     height += s->kind == RAD_FLOW_REPEAT ? 16 : 34;
-    return (draw_room){
-        draw_most(head.left, block.left) + beside,
-        draw_most(head.right, block.right) + (s->kind == RAD_FLOW_REPEAT ? 0 : beside), height};
+    return (draw_room){draw_most(head.left, block.left) + beside,
+                       draw_most(head.right, block.right) + (s->kind == RAD_FLOW_REPEAT ? 0 : beside), height};
 }
 
 static draw_room frame_room(drawing *d, const rad_flow_statement *s)
@@ -257,8 +250,7 @@ static draw_room statement_room(drawing *d, const rad_flow_statement *s)
     case RAD_FLOW_OR:
     case RAD_FLOW_INTERLEAVE: return fork_room(d, s, DRAW_PILL);
     case RAD_FLOW_XOR: return fork_room(d, s, DRAW_MERGE);
-    case RAD_FLOW_DEFER:
-        return rad__draw_is_wait(s) ? rad__draw_box_room(d, s) : fork_room(d, s, DRAW_MERGE);
+    case RAD_FLOW_DEFER: return rad__draw_is_wait(s) ? rad__draw_box_room(d, s) : fork_room(d, s, DRAW_MERGE);
     case RAD_FLOW_MANY: return many_room(d, s);
     case RAD_FLOW_LOOP:
     case RAD_FLOW_WHILE:
@@ -285,8 +277,7 @@ static void measure_block(drawing *d, const rad_flow_block *block)
         draw_room *room = &d->rooms[s->number];
         *room = statement_room(d, s);
         if (s->kind != RAD_FLOW_BLOCK && !has_frame(s))
-            room->right =
-                draw_most(room->right, rad__draw_box_room(d, s).right + rad__draw_badge_room(d, s));
+            room->right = draw_most(room->right, rad__draw_box_room(d, s).right + rad__draw_badge_room(d, s));
     }
 }
 

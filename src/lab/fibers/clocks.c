@@ -52,8 +52,7 @@ static int read_clock(clockid_t clock, uint64_t *ns)
 RAD_ANSWER(int, clock_gettime, (clockid_t clock, struct timespec *at))
 {
     uint64_t ns;
-    if (!rad__program_calls() || read_clock(clock, &ns) != 0)
-        return RAD_REAL(clock_gettime)(clock, at);
+    if (!rad__program_calls() || read_clock(clock, &ns) != 0) return RAD_REAL(clock_gettime)(clock, at);
     *at = (struct timespec){(time_t)(ns / SECOND), (long)(ns % SECOND)};
     return 0;
 }
@@ -107,9 +106,8 @@ RAD_ANSWER(clock_t, times, (struct tms * at))
 static bool ns_of(const struct timespec *t, uint64_t *ns)
 {
     if (t->tv_sec < 0 || t->tv_nsec < 0 || (uint64_t)t->tv_nsec >= SECOND) return false;
-    *ns = (uint64_t)t->tv_sec < UINT64_MAX / SECOND - 1
-              ? (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec
-              : UINT64_MAX;
+    *ns = (uint64_t)t->tv_sec < UINT64_MAX / SECOND - 1 ? (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec
+                                                        : UINT64_MAX;
     return true;
 }
 
@@ -144,8 +142,7 @@ int rad__past_nanosleep(const struct timespec *how_long, struct timespec *left)
     return code;
 }
 
-RAD_ANSWER(int, clock_nanosleep,
-           (clockid_t clock, int flags, const struct timespec *how_long, struct timespec *left))
+RAD_ANSWER(int, clock_nanosleep, (clockid_t clock, int flags, const struct timespec *how_long, struct timespec *left))
 {
     uint64_t ns, begins = 0;
     if (!rad__stage.running) return RAD_REAL(clock_nanosleep)(clock, flags, how_long, left);
@@ -164,8 +161,7 @@ RAD_ANSWER(int, usleep, (useconds_t how_long))
 RAD_ANSWER(unsigned, sleep, (unsigned how_long))
 {
     if (!rad__stage.running) return RAD_REAL(sleep)(how_long);
-    return (unsigned)(rad__time_sleep((uint64_t)how_long * SECOND) /
-                      SECOND); /* as the C library does */
+    return (unsigned)(rad__time_sleep((uint64_t)how_long * SECOND) / SECOND); /* as the C library does */
 }
 
 RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *left))
@@ -198,8 +194,8 @@ bool rad__clock_by_number(long number, const long *a, long *answer)
         *answer = rad__libc_nanosleep(rad__argument_pointer(a[0]), rad__argument_pointer(a[1]));
         return true;
     case SYS_clock_nanosleep: {
-        int code = rad__libc_clock_nanosleep(
-            (clockid_t)a[0], (int)a[1], rad__argument_pointer(a[2]), rad__argument_pointer(a[3]));
+        int code = rad__libc_clock_nanosleep((clockid_t)a[0], (int)a[1], rad__argument_pointer(a[2]),
+                                             rad__argument_pointer(a[3]));
         if (code != 0) errno = code;
         *answer = code == 0 ? 0 : -1;
         return true;

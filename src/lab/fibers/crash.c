@@ -28,11 +28,9 @@ static void stack_bounds(rad_cfi_frame *f)
 static void frame_begin(rad_cfi_frame *f, const ucontext_t *c)
 {
 #if defined(__x86_64__)
-    static const uint8_t numbers[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                        REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                        REG_R12, REG_R13, REG_R14, REG_R15};
-    for (uint32_t i = 0; i < 16; i++)
-        rad__cfi_set(f, i, (uint64_t)c->uc_mcontext.gregs[numbers[i]]);
+    static const uint8_t numbers[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                                        REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    for (uint32_t i = 0; i < 16; i++) rad__cfi_set(f, i, (uint64_t)c->uc_mcontext.gregs[numbers[i]]);
     f->pc = (uint64_t)c->uc_mcontext.gregs[REG_RIP];
 #elif defined(__aarch64__)
     for (uint32_t i = 0; i < 31; i++) rad__cfi_set(f, i, (uint64_t)c->uc_mcontext.regs[i]);
@@ -111,6 +109,5 @@ void rad__crash_watch(void)
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     if (sigaltstack(&stack, NULL) != 0) return;
-    for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i], &action, NULL);
+    for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
 }

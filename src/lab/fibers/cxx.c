@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-extern char *__cxa_demangle(const char *symbol, char *room, size_t *size, int *status)
-    __attribute__((weak));
+extern char *__cxa_demangle(const char *symbol, char *room, size_t *size, int *status) __attribute__((weak));
 
 enum { NAMES_MAX = 1 << 12, SYMBOL_MAX = 1000, STACK_SIZE = 1 << 18 };
 

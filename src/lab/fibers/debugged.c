@@ -31,8 +31,7 @@ void rad__debugger_await(void)
 {
     const struct timespec pause = {0, AWAIT_MS * 1000000};
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-    for (uint32_t i = 0; i < AWAIT_SECONDS * 1000 / AWAIT_MS && !is_traced(); i++)
-        syscall(SYS_nanosleep, &pause, NULL);
+    for (uint32_t i = 0; i < AWAIT_SECONDS * 1000 / AWAIT_MS && !is_traced(); i++) syscall(SYS_nanosleep, &pause, NULL);
     rad__stage.debugged = is_traced();
 }
 

@@ -89,8 +89,7 @@ static long of_library(long answer)
 static void needs_own_thread(long number, const long *a)
 {
     enum { SET_GS = 0x1001 };
-    if (number == SYS_arch_prctl && a[0] == SET_GS && rad__thread_self() &&
-        !rad__stage.real_threads)
+    if (number == SYS_arch_prctl && a[0] == SET_GS && rad__thread_self() && !rad__stage.real_threads)
         rad__program_refused("arch_prctl", "the register GS is of a thread of the system: "
                                            "--real-threads gives each thread one");
 }
@@ -101,8 +100,7 @@ static long simulated(long number, const long *a)
     if (number == SYS_exit_group) rad__program_exits((int)a[0] & 0xff);
     if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
         rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
-        rad__processors_by_number(number, a, &answer) ||
-        rad__descriptors_by_number(number, a, &answer) ||
+        rad__processors_by_number(number, a, &answer) || rad__descriptors_by_number(number, a, &answer) ||
         rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
         return of_library(answer);
     return rad__dispatch_pass(number, a);
@@ -110,17 +108,15 @@ static long simulated(long number, const long *a)
 
 static bool reads(long number)
 {
-    return number == SYS_read || number == SYS_readv || number == SYS_recvfrom ||
-           number == SYS_recvmsg || number == SYS_recvmmsg || number == SYS_accept ||
-           number == SYS_accept4;
+    return number == SYS_read || number == SYS_readv || number == SYS_recvfrom || number == SYS_recvmsg ||
+           number == SYS_recvmmsg || number == SYS_accept || number == SYS_accept4;
 }
 
 static long waiting(long number, const long *a)
 {
     int fd = (int)a[0];
     if (rad__thread_self() == NULL) return rad__dispatch_pass(number, a);
-    bool fourth = number == SYS_recvfrom || number == SYS_sendto || number == SYS_recvmmsg ||
-                  number == SYS_sendmmsg;
+    bool fourth = number == SYS_recvfrom || number == SYS_sendto || number == SYS_recvmmsg || number == SYS_sendmmsg;
     bool at_once = fourth && (a[3] & MSG_DONTWAIT);
     at_once |= (number == SYS_recvmsg || number == SYS_sendmsg) && (a[2] & MSG_DONTWAIT);
     if (at_once) return rad__dispatch_pass(number, a);
@@ -134,8 +130,7 @@ static long noted(long number, const long *a)
     rad_marks *m = rad__marks;
     if (number == SYS_rt_sigaction || number == SYS_sigaltstack)
         m->signals = true;
-    else if (number == SYS_close || number == SYS_dup2 || number == SYS_dup3 ||
-             number == SYS_close_range)
+    else if (number == SYS_close || number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
         m->files = true;
     else
         m->maps = true;
@@ -192,10 +187,8 @@ static void on_call(int signal, siginfo_t *info, void *context)
     int error = errno;
     (void)signal;
     selector = 0;
-    if (info->si_arch != OF_64_BITS)
-        rad__program_refused("a system call of 32 bits", "which cannot be explored");
-    if (number ==
-        SYS_rt_sigreturn) { /* it has to stand where it stands: once more, with the gate open for this step */
+    if (info->si_arch != OF_64_BITS) rad__program_refused("a system call of 32 bits", "which cannot be explored");
+    if (number == SYS_rt_sigreturn) { /* it has to stand where it stands: once more, with the gate open for this step */
         r[REG_RIP] -= 2;
         r[REG_RAX] = number;
         return;
@@ -229,10 +222,8 @@ void rad__dispatch_open(void)
     selector = 0;
     if (!rad__os_calls_are_seen()) return;
     const long set[6] = {SIGSYS, (long)&action, 0, sizeof action.mask, 0, 0};
-    const long on[6] = {SET, ON, (long)__ehdr_start, (long)(etext - __ehdr_start), (long)&selector,
-                        0};
-    is_there =
-        rad__dispatch_pass(SYS_rt_sigaction, set) == 0 && rad__dispatch_pass(SYS_prctl, on) == 0;
+    const long on[6] = {SET, ON, (long)__ehdr_start, (long)(etext - __ehdr_start), (long)&selector, 0};
+    is_there = rad__dispatch_pass(SYS_rt_sigaction, set) == 0 && rad__dispatch_pass(SYS_prctl, on) == 0;
 }
 
 #else

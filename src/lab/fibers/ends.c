@@ -112,8 +112,7 @@ bool rad__ends_open(void)
 {
     rad__libc_find("exit", &ends.exit);
     rad__libc_find("quick_exit", &ends.quick_exit);
-    return RAD_REAL(on_exit)(end_after_all, NULL) == 0 &&
-           __cxa_at_quick_exit(end_quickly, NULL) == 0;
+    return RAD_REAL(on_exit)(end_after_all, NULL) == 0 && __cxa_at_quick_exit(end_quickly, NULL) == 0;
 }
 
 void rad__ends_look(void)

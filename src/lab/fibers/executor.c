@@ -59,8 +59,8 @@ void rad__exec_ended(rad_lab_exec *x)
 
 /* ---- What rt calls ------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL int SEAM_OF(exec_create)(rad_exec **out, const rad_exec_options *options,
-                                      const rad_exec_hooks *hooks, rad_error *error);
+RAD_INTERNAL int SEAM_OF(exec_create)(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks,
+                                      rad_error *error);
 RAD_INTERNAL void SEAM(exec_close)(rad_exec *exec);
 RAD_INTERNAL int64_t SEAM(exec_join)(rad_exec *exec);
 RAD_INTERNAL void SEAM(exec_destroy)(rad_exec *exec);
@@ -72,8 +72,7 @@ RAD_INTERNAL void SEAM(worker_wake)(rad_worker *w, rad_task *task);
 RAD_INTERNAL uint32_t SEAM_OF(worker_wake)(rad_worker *w, rad_task *task);
 RAD_INTERNAL uint32_t SEAM_OF(worker_wake_resting)(rad_worker *w, rad_task *task);
 RAD_INTERNAL void SEAM_OF(exec_wake_near)(rad_exec *exec, uint32_t index, rad_task *task);
-RAD_INTERNAL uint32_t SEAM_OF(worker_left_other)(rad_worker *w, rad_task *task,
-                                                 enum rad_run answer);
+RAD_INTERNAL uint32_t SEAM_OF(worker_left_other)(rad_worker *w, rad_task *task, enum rad_run answer);
 RAD_INTERNAL bool SEAM_OF(worker_is_alone)(rad_worker *w);
 
 /* Production's own memory, of which each child of a fork has a copy; the lab's is shared. */
@@ -86,8 +85,7 @@ static rad_lab_exec *lab_exec_of(rad_exec *exec)
 }
 
 /* One worker, whose queues stay empty. */
-int SEAM_OF(exec_create)(rad_exec **out, const rad_exec_options *options,
-                         const rad_exec_hooks *hooks, rad_error *error)
+int SEAM_OF(exec_create)(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks, rad_error *error)
 {
     rad_lab_exec *x = rad__real__alloc_lines(1, sizeof *x);
     void *scratch = rad__real__alloc_lines(1, options->scratch_size);

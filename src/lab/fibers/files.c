@@ -12,8 +12,7 @@ bool rad__file_has(const struct dl_phdr_info *info, uintptr_t address)
 {
     for (uint32_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz)
-            return true;
+        if (p->p_type == PT_LOAD && address - (info->dlpi_addr + p->p_vaddr) < p->p_memsz) return true;
     }
     return false;
 }
@@ -38,8 +37,7 @@ bool rad__file_at(struct dl_phdr_info *info, uintptr_t address)
     return dl_iterate_phdr(search_in, &s) == 1;
 }
 
-const char *rad__file_name_at(const struct dl_phdr_info *info, uintptr_t address, bool is_function,
-                              uintptr_t *begin)
+const char *rad__file_name_at(const struct dl_phdr_info *info, uintptr_t address, bool is_function, uintptr_t *begin)
 {
     return rad__cxx_name(rad__symbols_at(&symbols, info, address, is_function, begin));
 }

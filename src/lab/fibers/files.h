@@ -15,8 +15,8 @@ RAD_INTERNAL bool rad__file_has(const struct dl_phdr_info *info, uintptr_t addre
 RAD_INTERNAL bool rad__file_at(struct dl_phdr_info *info, uintptr_t address);
 
 /* What has this address, a function or a variable, and where it begins; NULL: not known. */
-RAD_INTERNAL const char *rad__file_name_at(const struct dl_phdr_info *info, uintptr_t address,
-                                           bool is_function, uintptr_t *begin);
+RAD_INTERNAL const char *rad__file_name_at(const struct dl_phdr_info *info, uintptr_t address, bool is_function,
+                                           uintptr_t *begin);
 
 /* A function; the last ones are remembered. */
 RAD_INTERNAL const char *rad__file_function(const struct dl_phdr_info *info, uintptr_t address);

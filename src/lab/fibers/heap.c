@@ -31,8 +31,7 @@ static struct heap {
 
 static bool heap_open(void)
 {
-    void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return false;
     heap = at;
     heap->used = (sizeof *heap + HEADER - 1) / HEADER * HEADER;
@@ -89,8 +88,7 @@ bool rad__heap_keep(void)
 {
     uint64_t size = kept.page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     kept.pages = (heap->used + size - 1) / size;
-    kept.copy = mmap(NULL, kept.pages * (size + 1), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    kept.copy = mmap(NULL, kept.pages * (size + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kept.copy == MAP_FAILED) return false;
     kept.written = (unsigned char *)kept.copy + kept.pages * size;
     bool known = mincore(heap, kept.pages * size, kept.written) == 0 && nothing_is_swapped();

@@ -52,8 +52,7 @@ static bool can_be_cancelled(const rad_runner *r, const waited *w)
 {
     if (r->slot->shields > 0) return false;
     if (w->kind == RAD_KIND_MUTEX) return r->site == RAD_AT_mutex_lock_until;
-    if (w->kind == RAD_KIND_RWLOCK)
-        return r->site == RAD_AT_rwlock_read_until || r->site == RAD_AT_rwlock_write_until;
+    if (w->kind == RAD_KIND_RWLOCK) return r->site == RAD_AT_rwlock_read_until || r->site == RAD_AT_rwlock_write_until;
     return w->kind != RAD_KIND_NURSERY;
 }
 
@@ -121,8 +120,7 @@ static bool can_be_woken_at(look *l, const rad_waitable *o, enum rad_kind kind)
         return readers > 0 || writer == 0 ? is_reached(l, o) : holder_wakes(writer);
     }
     case RAD_KIND_FIBER: {
-        const rad_slot *slot =
-            (const rad_slot *)(const void *)((const char *)o - offsetof(rad_slot, done));
+        const rad_slot *slot = (const rad_slot *)(const void *)((const char *)o - offsetof(rad_slot, done));
         return holder_wakes(rad__strand_who(&slot->strand));
     }
     case RAD_KIND_NURSERY: return all_children_end((const rad_family *)(const void *)o);
@@ -182,8 +180,7 @@ static bool can_be_woken(look *l, const rad_runner *r)
 static bool runs(const rad_runner *r)
 {
     bool sleeps = r->word != NULL && (r->kind == RAD_RUNNER_FIBER || r->deadline_ns != UINT64_MAX);
-    return !r->ended && r->kind != RAD_RUNNER_CLOCK &&
-           (r->enabled || sleeps || rad__thread_is_waiting(r));
+    return !r->ended && r->kind != RAD_RUNNER_CLOCK && (r->enabled || sleeps || rad__thread_is_waiting(r));
 }
 
 /* How many fibers are hopeless. */
@@ -191,8 +188,7 @@ static uint32_t look_at_all(look *l)
 {
     uint32_t hopeless = 0;
     bool more = true;
-    for (uint32_t i = 0; i < rad__stage.runner_count; i++)
-        rad__stage.runners[i].hopeful = runs(&rad__stage.runners[i]);
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) rad__stage.runners[i].hopeful = runs(&rad__stage.runners[i]);
     timed_is_hopeful();
     for (uint32_t i = 0; l->memory && i < rad__stage.runner_count; i++)
         if (rad__stage.runners[i].hopeful) rad__reach_runner(&rad__stage.runners[i]);
@@ -256,8 +252,7 @@ static bool is_worth_a_look(const rad_runner *r)
     if (object == RAD_NONE) return false;
     rad__object_users(object, users);
     for (uint32_t i = 0; i < 2; i++)
-        if (users[i] != RAD_NONE && users[i] != r->number && runs(&rad__stage.runners[users[i]]))
-            return false;
+        if (users[i] != RAD_NONE && users[i] != r->number && runs(&rad__stage.runners[users[i]])) return false;
     return true;
 }
 

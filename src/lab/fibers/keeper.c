@@ -203,8 +203,7 @@ typedef struct death {
 static death death_of(const rad_keeper *p, int status)
 {
     const rad_rig_shared *shared = p->rig->shared;
-    return (death){status, shared->choice_count, shared->beacon.steps,
-                   rad__beacon_digest(&shared->beacon)};
+    return (death){status, shared->choice_count, shared->beacon.steps, rad__beacon_digest(&shared->beacon)};
 }
 
 /* Does a fresh process die of the same choices in the same way? The heap is in order. */
@@ -218,9 +217,8 @@ static bool death_confirmed(rad_keeper *p, int status)
     rad__guide_set(p->rig->guide, list, here.choices);
     rad__control->options = rad__rig_options(p->rig, p->rig->guide);
     death fresh = death_of(p, run_fresh(p));
-    return fresh.status == here.status && fresh.choices == here.choices &&
-           fresh.steps == here.steps && fresh.digest.low == here.digest.low &&
-           fresh.digest.high == here.digest.high;
+    return fresh.status == here.status && fresh.choices == here.choices && fresh.steps == here.steps &&
+           fresh.digest.low == here.digest.low && fresh.digest.high == here.digest.high;
 }
 
 static void run_apart_from_now(rad_keeper *p, const char *why)
@@ -284,8 +282,8 @@ static int keep(rad_keeper *p)
 /* What the program prints goes to this file; "": nowhere. */
 static void silence(const char *shown)
 {
-    int nothing = shown[0] ? open(shown, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666)
-                           : open("/dev/null", O_RDWR | O_CLOEXEC);
+    int nothing =
+        shown[0] ? open(shown, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666) : open("/dev/null", O_RDWR | O_CLOEXEC);
     if (nothing < 0) return;
     dup2(nothing, STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
@@ -316,8 +314,7 @@ int rad__keeper_works(int in, int out, int memory, const rad_setup *setup)
     begin(p);
     p->memory = high_descriptor(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
     if (setup->apart)
-        run_apart_from_now(p, setup->apart == RAD_APART_HUNG ? "a run did not return"
-                                                             : "it was asked for");
+        run_apart_from_now(p, setup->apart == RAD_APART_HUNG ? "a run did not return" : "it was asked for");
     if (setup->real_threads) run_apart_from_now(p, "its threads are real (--real-threads)");
     if (rad__stage.folders[0]) run_apart_from_now(p, "each one has a directory (--scratch)");
     return rad__heap_keep() ? keep(p) : 3;

@@ -100,8 +100,7 @@ static void lap_begins(const rad_runner *r)
     mark_here(r);
     lap.whole = false;
     lap.wholes = 0;
-    if (somebody_waits() && rad__round_state(false, &lap.part_then))
-        lap.until = lap.mark + lap.mark / 4;
+    if (somebody_waits() && rad__round_state(false, &lap.part_then)) lap.until = lap.mark + lap.mark / 4;
 }
 
 static void report(void)

@@ -11,16 +11,16 @@
 #include <time.h>
 
 /* Defines the function that has the symbol of the call. */
-#define RAD_ANSWER(type, name, parameters)                                                         \
-    RAD_API type rad__libc_##name parameters __asm__(#name);                                       \
+#define RAD_ANSWER(type, name, parameters)                                                                             \
+    RAD_API type rad__libc_##name parameters __asm__(#name);                                                           \
     type rad__libc_##name parameters
 
 /* The C library's own function of this name. */
-#define RAD_REAL(name)                                                                             \
-    __extension__({                                                                                \
-        static __typeof__(&rad__libc_##name) real;                                                 \
-        if (real == NULL) rad__libc_find(#name, &real);                                            \
-        real;                                                                                      \
+#define RAD_REAL(name)                                                                                                 \
+    __extension__({                                                                                                    \
+        static __typeof__(&rad__libc_##name) real;                                                                     \
+        if (real == NULL) rad__libc_find(#name, &real);                                                                \
+        real;                                                                                                          \
     })
 
 /* Sets the pointer to a function that `real` points to. Ends the process if there is none. */
@@ -63,8 +63,7 @@ static inline void *rad__argument_pointer(long argument)
 
 /* True: this socket is now one within the program (loopback.c); *answer is connect's. */
 RAD_INTERNAL bool rad__loopback_listen(int fd, int backlog);
-RAD_INTERNAL bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t length,
-                                        int *answer);
+RAD_INTERNAL bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t length, int *answer);
 
 /* True: this file tells of processors (threads/processors.c); *fd is a descriptor with what the program sees in it, or
  * -1, and errno. */

@@ -37,13 +37,10 @@ static struct {
 } listeners[LISTENERS_MAX];
 static uint32_t listener_count, client_count;
 
-RAD_API int rad__libc_getsockname(int fd, struct sockaddr *address,
-                                  socklen_t *length) __asm__("getsockname");
-RAD_API int rad__libc_getsockopt(int fd, int level, int name, void *value,
-                                 socklen_t *size) __asm__("getsockopt");
+RAD_API int rad__libc_getsockname(int fd, struct sockaddr *address, socklen_t *length) __asm__("getsockname");
+RAD_API int rad__libc_getsockopt(int fd, int level, int name, void *value, socklen_t *size) __asm__("getsockopt");
 RAD_API int rad__libc_listen(int fd, int backlog) __asm__("listen");
-RAD_API int rad__libc_connect(int fd, const struct sockaddr *address,
-                              socklen_t length) __asm__("connect");
+RAD_API int rad__libc_connect(int fd, const struct sockaddr *address, socklen_t length) __asm__("connect");
 
 /* ---- Names ----------------------------------------------------------------------------------------------- */
 
@@ -67,14 +64,12 @@ static bool read_name(any_address *a, socklen_t *length)
     if (sscanf(text, "raddle %d %c%c %u", &pid, &kind, &six, &port) != 4) return false;
     *a = (any_address){.room = {.ss_family = AF_UNSPEC}};
     if (six == '6') {
-        a->six = (struct sockaddr_in6){.sin6_family = AF_INET6,
-                                       .sin6_port = htons((uint16_t)port),
-                                       .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+        a->six = (struct sockaddr_in6){
+            .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
         *length = sizeof a->six;
     } else {
-        a->four = (struct sockaddr_in){.sin_family = AF_INET,
-                                       .sin_port = htons((uint16_t)port),
-                                       .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        a->four = (struct sockaddr_in){
+            .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
         *length = sizeof a->four;
     }
     return true;
@@ -126,9 +121,7 @@ bool rad__loopback_listen(int fd, int backlog)
     bool six = at.any.sa_family == AF_INET6;
     int kept = fcntl(fd, F_DUPFD_CLOEXEC, KEPT_FROM);
     size = make_name(&at, 'L', six, port);
-    if (kept < 0 || !replace(fd) || bind(fd, &at.any, size) != 0 ||
-        RAD_REAL(listen)(fd, BACKLOG) != 0)
-        return false;
+    if (kept < 0 || !replace(fd) || bind(fd, &at.any, size) != 0 || RAD_REAL(listen)(fd, BACKLOG) != 0) return false;
     listeners[listener_count].port = port;
     listeners[listener_count++].six = six;
     return true;
@@ -142,8 +135,7 @@ bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t len
     memcpy(&to, address, length < sizeof to ? length : sizeof to);
     if (!is_loopback(&to, &port)) return false;
     bool six = to.any.sa_family == AF_INET6;
-    for (uint32_t i = 0; i < listener_count; i++)
-        known |= listeners[i].port == port && listeners[i].six == six;
+    for (uint32_t i = 0; i < listener_count; i++) known |= listeners[i].port == port && listeners[i].six == six;
     if (!known || !replace(fd)) return false;
     socklen_t size = make_name(&to, 'C', six, (uint16_t)(CLIENT_PORTS + client_count++ % 20000));
     bind(fd, &to.any, size); /* without a name the other side is told of none */
@@ -160,8 +152,7 @@ static int ask(asks *real, int fd, struct sockaddr *address, socklen_t *length)
 {
     any_address at = {.room = {.ss_family = AF_UNSPEC}};
     socklen_t size = sizeof at;
-    if (!rad__program_calls() || address == NULL || length == NULL)
-        return real(fd, address, length);
+    if (!rad__program_calls() || address == NULL || length == NULL) return real(fd, address, length);
     int code = real(fd, &at.any, &size);
     if (code < 0) return code;
     read_name(&at, &size);
@@ -204,10 +195,8 @@ static bool is_of_tcp(int fd, int level)
 {
     int domain = 0;
     socklen_t size = sizeof domain;
-    return rad__program_calls() &&
-           (level == IPPROTO_TCP || level == IPPROTO_IP || level == IPPROTO_IPV6) &&
-           listener_count > 0 &&
-           RAD_REAL(getsockopt)(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+    return rad__program_calls() && (level == IPPROTO_TCP || level == IPPROTO_IP || level == IPPROTO_IPV6) &&
+           listener_count > 0 && RAD_REAL(getsockopt)(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
            domain == AF_UNIX;
 }
 

@@ -94,8 +94,7 @@ bool rad__maps_kept(const rad_maps *before, const rad_maps *now)
         uintptr_t at = b->from;
         while (at < b->to) {
             while (n < now->count && now->at[n].to <= at) n++;
-            if (n == now->count || now->at[n].from > at || now->at[n].flags != b->flags)
-                return false;
+            if (n == now->count || now->at[n].from > at || now->at[n].flags != b->flags) return false;
             at = now->at[n].to;
         }
     }

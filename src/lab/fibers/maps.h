@@ -24,8 +24,7 @@ typedef struct rad_maps {
 RAD_INTERNAL bool rad__maps_read(rad_maps *m);
 
 /* The first range at or after `from` that `now` has and `before` has not; false: there is none. */
-RAD_INTERNAL bool rad__maps_added(const rad_maps *before, const rad_maps *now, uintptr_t from,
-                                  rad_range *added);
+RAD_INTERNAL bool rad__maps_added(const rad_maps *before, const rad_maps *now, uintptr_t from, rad_range *added);
 
 /* Whether `now` has everything that `before` has, with the same rights. The stack may have grown. */
 RAD_INTERNAL bool rad__maps_kept(const rad_maps *before, const rad_maps *now);

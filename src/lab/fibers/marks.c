@@ -26,10 +26,9 @@ typedef long words_function(long a, long b, long c, long d, long e, long f);
 #define FILES(row) row(close_range) row(closefrom) row(dup2) row(dup3) row(fclose) row(fcloseall)
 
 /* What these do stays. */
-#define STAYING(row)                                                                               \
-    row(chdir) row(chroot) row(fchdir) row(mlock) row(mlockall) row(nice) row(personality)         \
-        row(prlimit) row(setpriority) row(setrlimit) row(setrlimit64) row(setsid) row(shmat)       \
-            row(umask) row(unshare)
+#define STAYING(row)                                                                                                   \
+    row(chdir) row(chroot) row(fchdir) row(mlock) row(mlockall) row(nice) row(personality) row(prlimit)                \
+        row(setpriority) row(setrlimit) row(setrlimit64) row(setsid) row(shmat) row(umask) row(unshare)
 
 #define ADDRESSES(row) row(mmap) row(munmap) row(mremap) row(mprotect) row(madvise)
 
@@ -66,12 +65,12 @@ void rad__marks_open(void)
         if (dlsym(RTLD_NEXT, real_names[i]) != NULL) real((enum real_name)i);
 }
 
-#define MARKED(name, note)                                                                         \
-    RAD_API long rad__marked_##name(PARAMETERS) __asm__(#name);                                    \
-    long rad__marked_##name(PARAMETERS)                                                            \
-    {                                                                                              \
-        if (rad__stage.running) rad__marks->note;                                                  \
-        return real(REAL_##name)(ARGUMENTS);                                                       \
+#define MARKED(name, note)                                                                                             \
+    RAD_API long rad__marked_##name(PARAMETERS) __asm__(#name);                                                        \
+    long rad__marked_##name(PARAMETERS)                                                                                \
+    {                                                                                                                  \
+        if (rad__stage.running) rad__marks->note;                                                                      \
+        return real(REAL_##name)(ARGUMENTS);                                                                           \
     }
 
 #define MARKED_FILES(name) MARKED(name, files = true)

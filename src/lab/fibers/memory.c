@@ -113,8 +113,7 @@ static void *moved(void *p, size_t size, const void *pc)
 
 static void *resized(void *p, size_t size, const void *pc)
 {
-    if (p != NULL && size > 0 && rad__watch != NULL && rad__stage.running)
-        return moved(p, size, pc);
+    if (p != NULL && size > 0 && rad__watch != NULL && rad__stage.running) return moved(p, size, pc);
     int64_t before = held;
     gone(p);
     void *grown = __libc_realloc(p, size);
@@ -160,8 +159,7 @@ RAD_ANSWER(void *, aligned_alloc, (size_t alignment, size_t size))
 
 RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
 {
-    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1)))
-        return EINVAL;
+    if (alignment % sizeof(void *) != 0 || alignment == 0 || (alignment & (alignment - 1))) return EINVAL;
     void *block = __libc_memalign(alignment, size);
     if (block == NULL) return ENOMEM;
     *p = got(block, CALLER);

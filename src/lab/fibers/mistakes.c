@@ -45,8 +45,7 @@ void rad__file_check(int fd, const char *call)
         closed_by[fd] = 0;
         return;
     }
-    rad__program_fails(RAD_ORACLE_MISUSE, call,
-                       "%s: %s has closed descriptor %d before (rad_fd_close)", call,
+    rad__program_fails(RAD_ORACLE_MISUSE, call, "%s: %s has closed descriptor %d before (rad_fd_close)", call,
                        current()->role, fd);
 }
 
@@ -74,8 +73,7 @@ int rad__tick_checked(rad_ticker *t, uint64_t *tick, rad_time until)
         if (r->object != t || r->site != RAD_AT_ticker_wait || r->ended || r->enabled) continue;
         if (r != current())
             rad__program_fails(RAD_ORACLE_MISUSE, "rad_ticker_wait",
-                               "rad_ticker_wait: %s waits for the same ticker: each needs its own",
-                               r->role);
+                               "rad_ticker_wait: %s waits for the same ticker: each needs its own", r->role);
     }
     return rad__op_ticker_wait(t, tick, until);
 }
@@ -126,8 +124,7 @@ static void freed_twice(const void *block, size_t size)
     memcpy(&word, (const char *)block + 8, sizeof word);
     if (word == 0 || word != mark_of_freed()) return;
     rad__stage.current->object = NULL;
-    rad__program_fails(RAD_ORACLE_MISUSE, "free",
-                       "free: this block of %zu bytes was given back already", size);
+    rad__program_fails(RAD_ORACLE_MISUSE, "free", "free: this block of %zu bytes was given back already", size);
 }
 
 void rad__free_check(const void *block, size_t size)
@@ -139,8 +136,7 @@ void rad__free_check(const void *block, size_t size)
         const rad_runner *r = &s->runners[i];
         if (r->ended || r->enabled || !waits_in(r, block, size)) continue;
         s->current->object = NULL;
-        rad__program_fails(RAD_ORACLE_MISUSE, "free",
-                           "free: %s waits for an object in this memory (%s)", r->role,
+        rad__program_fails(RAD_ORACLE_MISUSE, "free", "free: %s waits for an object in this memory (%s)", r->role,
                            rad__site_name(r->site));
     }
 }

@@ -120,8 +120,7 @@ static entry *object_place(const void *address)
 {
     uint64_t bits = (uintptr_t)address; /* only where to look for the same one. tidy: address ok */
     uint32_t at = (uint32_t)((bits >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 48) % OBJECTS_MAX;
-    while (objects[at].address != NULL && objects[at].address != address)
-        at = (at + 1) % OBJECTS_MAX;
+    while (objects[at].address != NULL && objects[at].address != address) at = (at + 1) % OBJECTS_MAX;
     return &objects[at];
 }
 
@@ -132,17 +131,14 @@ static void object_tell(uint32_t number)
     if (rad__tell_streams()) rad__frames_tell_made(number, made[number].caller);
 }
 
-static void object_new(entry *o, const void *address, uint8_t kind, const char *role,
-                       const void *variable)
+static void object_new(entry *o, const void *address, uint8_t kind, const char *role, const void *variable)
 {
     if (object_count == OBJECTS_MAX / 2)
-        rad__program_refused("rad_chan_create",
-                             "more than 32,768 channels, locks and the like in one run");
+        rad__program_refused("rad_chan_create", "more than 32,768 channels, locks and the like in one run");
     const rad_runner *creator = rad__stage.current;
     *o = (entry){address, kind, object_count++};
     made[o->number].role = role;
-    made[o->number].name =
-        kind == KIND_MEMORY ? rad__watched_variable(address) : rad__variable_at(variable);
+    made[o->number].name = kind == KIND_MEMORY ? rad__watched_variable(address) : rad__variable_at(variable);
     made[o->number].users[0] = made[o->number].users[1] = RAD_NONE;
     made[o->number].runner = RAD_NONE;
     made[o->number].creator = creator ? creator->number : RAD_NONE;
@@ -155,8 +151,7 @@ static inline uint32_t object_number(const void *address, uint8_t kind)
     static const char rest; /* of memory, when much of it is used */
     if (kind == KIND_MEMORY && object_count >= MEMORIES_MAX) address = &rest;
     entry *o = object_place(address);
-    if (RAD_UNLIKELY(o->address == NULL || o->kind != kind))
-        object_new(o, address, kind, kind_text(kind), address);
+    if (RAD_UNLIKELY(o->address == NULL || o->kind != kind)) object_new(o, address, kind, kind_text(kind), address);
     return o->number;
 }
 
@@ -203,8 +198,7 @@ void rad__objects_tell(void)
 uint32_t rad__runner_of_strand(uint64_t who)
 {
     const entry *o = object_place((const void *)(uintptr_t)who); /* tidy: address ok: as above */
-    return who != 0 && o->address != NULL && o->kind == RAD_KIND_FIBER ? made[o->number].runner
-                                                                       : RAD_NONE;
+    return who != 0 && o->address != NULL && o->kind == RAD_KIND_FIBER ? made[o->number].runner : RAD_NONE;
 }
 
 /* Where the program's object begins that has this waitable in it. Those of raddle/sync.h, but the condition, have a
@@ -228,8 +222,7 @@ void rad__fiber_waits(const rad_runner *r, uint32_t *object, uint32_t *holder)
     uint64_t what = atomic_load_explicit(&r->slot->waits_for, memory_order_relaxed);
     uint8_t kind = (uint8_t)(what >> 56);
     uint64_t at = what << 8 >> 8;
-    const rad_waitable *o =
-        (const rad_waitable *)(uintptr_t)at; /* tidy: address ok: as it was stored */
+    const rad_waitable *o = (const rad_waitable *)(uintptr_t)at; /* tidy: address ok: as it was stored */
     *object = *holder = RAD_NONE;
     if (kind == RAD_KIND_SEVERAL) {
         o = ((const rad_clause *)(const void *)o)->object;

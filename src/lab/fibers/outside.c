@@ -57,8 +57,7 @@ static bool is_in_scratch(const char *path)
     const char *scratch = rad__stage.scratch;
     size_t size = strlen(scratch);
     if (size == 0 || strstr(path, "..")) return false;
-    return path[0] != '/' ||
-           (strncmp(path, scratch, size) == 0 && (path[size] == '/' || path[size] == 0));
+    return path[0] != '/' || (strncmp(path, scratch, size) == 0 && (path[size] == '/' || path[size] == 0));
 }
 
 static void changes(const char *call, const char *path)
@@ -85,8 +84,7 @@ static bool is_answered(const char *path, int *fd)
 static void opens(const char *call, const char *path, int flags)
 {
     bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
-    if (!unnamed && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC))))
-        changes(call, path);
+    if (!unnamed && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)))) changes(call, path);
 }
 
 /* The mode is there if the flags say so. */
@@ -96,30 +94,30 @@ static mode_t mode_of(int flags, va_list more)
     return makes ? va_arg(more, mode_t) : 0;
 }
 
-#define OPEN(name)                                                                                 \
-    RAD_ANSWER(int, name, (const char *path, int flags, ...))                                      \
-    {                                                                                              \
-        int fd = -1;                                                                               \
-        va_list more;                                                                              \
-        va_start(more, flags);                                                                     \
-        mode_t mode = mode_of(flags, more);                                                        \
-        va_end(more);                                                                              \
-        if (is_answered(path, &fd)) return fd;                                                     \
-        opens(#name, path, flags);                                                                 \
-        return RAD_REAL(name)(path, flags, mode);                                                  \
+#define OPEN(name)                                                                                                     \
+    RAD_ANSWER(int, name, (const char *path, int flags, ...))                                                          \
+    {                                                                                                                  \
+        int fd = -1;                                                                                                   \
+        va_list more;                                                                                                  \
+        va_start(more, flags);                                                                                         \
+        mode_t mode = mode_of(flags, more);                                                                            \
+        va_end(more);                                                                                                  \
+        if (is_answered(path, &fd)) return fd;                                                                         \
+        opens(#name, path, flags);                                                                                     \
+        return RAD_REAL(name)(path, flags, mode);                                                                      \
     }
 
-#define OPENAT(name)                                                                               \
-    RAD_ANSWER(int, name, (int at, const char *path, int flags, ...))                              \
-    {                                                                                              \
-        int fd = -1;                                                                               \
-        va_list more;                                                                              \
-        va_start(more, flags);                                                                     \
-        mode_t mode = mode_of(flags, more);                                                        \
-        va_end(more);                                                                              \
-        if (is_answered(path, &fd)) return fd;                                                     \
-        opens(#name, path, flags);                                                                 \
-        return RAD_REAL(name)(at, path, flags, mode);                                              \
+#define OPENAT(name)                                                                                                   \
+    RAD_ANSWER(int, name, (int at, const char *path, int flags, ...))                                                  \
+    {                                                                                                                  \
+        int fd = -1;                                                                                                   \
+        va_list more;                                                                                                  \
+        va_start(more, flags);                                                                                         \
+        mode_t mode = mode_of(flags, more);                                                                            \
+        va_end(more);                                                                                                  \
+        if (is_answered(path, &fd)) return fd;                                                                         \
+        opens(#name, path, flags);                                                                                     \
+        return RAD_REAL(name)(at, path, flags, mode);                                                                  \
     }
 
 OPEN(open)
@@ -128,22 +126,22 @@ OPENAT(openat)
 OPENAT(openat64)
 
 /* What the compiler makes of calls with two arguments when it hardens a program. */
-#define OPEN_2(name)                                                                               \
-    RAD_ANSWER(int, name, (const char *path, int flags))                                           \
-    {                                                                                              \
-        int fd = -1;                                                                               \
-        if (is_answered(path, &fd)) return fd;                                                     \
-        opens("open", path, flags);                                                                \
-        return RAD_REAL(name)(path, flags);                                                        \
+#define OPEN_2(name)                                                                                                   \
+    RAD_ANSWER(int, name, (const char *path, int flags))                                                               \
+    {                                                                                                                  \
+        int fd = -1;                                                                                                   \
+        if (is_answered(path, &fd)) return fd;                                                                         \
+        opens("open", path, flags);                                                                                    \
+        return RAD_REAL(name)(path, flags);                                                                            \
     }
 
-#define OPENAT_2(name)                                                                             \
-    RAD_ANSWER(int, name, (int at, const char *path, int flags))                                   \
-    {                                                                                              \
-        int fd = -1;                                                                               \
-        if (is_answered(path, &fd)) return fd;                                                     \
-        opens("openat", path, flags);                                                              \
-        return RAD_REAL(name)(at, path, flags);                                                    \
+#define OPENAT_2(name)                                                                                                 \
+    RAD_ANSWER(int, name, (int at, const char *path, int flags))                                                       \
+    {                                                                                                                  \
+        int fd = -1;                                                                                                   \
+        if (is_answered(path, &fd)) return fd;                                                                         \
+        opens("openat", path, flags);                                                                                  \
+        return RAD_REAL(name)(at, path, flags);                                                                        \
     }
 
 OPEN_2(__open_2)
@@ -151,11 +149,11 @@ OPEN_2(__open64_2)
 OPENAT_2(__openat_2)
 OPENAT_2(__openat64_2)
 
-#define CREAT(name)                                                                                \
-    RAD_ANSWER(int, name, (const char *path, mode_t mode))                                         \
-    {                                                                                              \
-        changes(#name, path);                                                                      \
-        return RAD_REAL(name)(path, mode);                                                         \
+#define CREAT(name)                                                                                                    \
+    RAD_ANSWER(int, name, (const char *path, mode_t mode))                                                             \
+    {                                                                                                                  \
+        changes(#name, path);                                                                                          \
+        return RAD_REAL(name)(path, mode);                                                                             \
     }
 
 CREAT(creat)
@@ -166,24 +164,24 @@ static bool writes(const char *mode)
     return strpbrk(mode, "wa+") != NULL;
 }
 
-#define FOPEN(name)                                                                                \
-    RAD_ANSWER(FILE *, name, (const char *path, const char *mode))                                 \
-    {                                                                                              \
-        int fd = -1;                                                                               \
-        if (is_answered(path, &fd)) return fd < 0 ? NULL : fdopen(fd, "r");                        \
-        if (writes(mode)) changes(#name, path);                                                    \
-        return RAD_REAL(name)(path, mode);                                                         \
+#define FOPEN(name)                                                                                                    \
+    RAD_ANSWER(FILE *, name, (const char *path, const char *mode))                                                     \
+    {                                                                                                                  \
+        int fd = -1;                                                                                                   \
+        if (is_answered(path, &fd)) return fd < 0 ? NULL : fdopen(fd, "r");                                            \
+        if (writes(mode)) changes(#name, path);                                                                        \
+        return RAD_REAL(name)(path, mode);                                                                             \
     }
 
 FOPEN(fopen)
 FOPEN(fopen64)
 
-#define FREOPEN(name)                                                                              \
-    RAD_ANSWER(FILE *, name, (const char *path, const char *mode, FILE *file))                     \
-    {                                                                                              \
-        if (writes(mode)) changes(#name, path);                                                    \
-        if (rad__program_calls()) rad__marks->files = true;                                        \
-        return RAD_REAL(name)(path, mode, file);                                                   \
+#define FREOPEN(name)                                                                                                  \
+    RAD_ANSWER(FILE *, name, (const char *path, const char *mode, FILE *file))                                         \
+    {                                                                                                                  \
+        if (writes(mode)) changes(#name, path);                                                                        \
+        if (rad__program_calls()) rad__marks->files = true;                                                            \
+        return RAD_REAL(name)(path, mode, file);                                                                       \
     }
 
 FREOPEN(freopen)
@@ -192,11 +190,11 @@ FREOPEN(freopen64)
 /* ---- Names -------------------------------------------------------------------------------------------- */
 
 /* One path first. */
-#define CHANGES(name, parameters, arguments)                                                       \
-    RAD_ANSWER(int, name, parameters)                                                              \
-    {                                                                                              \
-        changes(#name, path);                                                                      \
-        return RAD_REAL(name) arguments;                                                           \
+#define CHANGES(name, parameters, arguments)                                                                           \
+    RAD_ANSWER(int, name, parameters)                                                                                  \
+    {                                                                                                                  \
+        changes(#name, path);                                                                                          \
+        return RAD_REAL(name) arguments;                                                                               \
     }
 
 CHANGES(unlink, (const char *path), (path))
@@ -211,8 +209,7 @@ CHANGES(truncate, (const char *path, off_t size), (path, size))
 CHANGES(truncate64, (const char *path, off64_t size), (path, size))
 CHANGES(rename, (const char *path, const char *to), (path, to))
 CHANGES(renameat, (int at, const char *path, int to_at, const char *to), (at, path, to_at, to))
-CHANGES(renameat2, (int at, const char *path, int to_at, const char *to, unsigned flags),
-        (at, path, to_at, to, flags))
+CHANGES(renameat2, (int at, const char *path, int to_at, const char *to, unsigned flags), (at, path, to_at, to, flags))
 CHANGES(link, (const char *from, const char *path), (from, path))
 CHANGES(symlink, (const char *from, const char *path), (from, path))
 CHANGES(mkstemp, (char *path), (path))

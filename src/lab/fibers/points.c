@@ -70,8 +70,7 @@ static void destroy_timer(rad_timer *timer)
     rad__op_timer_destroy(timer);
 }
 
-static int create_stock(rad_stock **stock, size_t size, uint32_t capacity,
-                        const rad_stock_calls *calls)
+static int create_stock(rad_stock **stock, size_t size, uint32_t capacity, const rad_stock_calls *calls)
 {
     int code = rad__op_stock_create(stock, size, capacity, calls);
     if (code == 0) began(*stock, RAD_AT_stock_create, stock);
@@ -179,12 +178,10 @@ static rad_time look_after(uint64_t ns)
 /* The point gives the others their turn already. */
 static void yield_once(void)
 {
-    if (!rad__stage.running || rad__running() == NULL)
-        rad__op_yield(); /* says that it is no fiber */
+    if (!rad__stage.running || rad__running() == NULL) rad__op_yield(); /* says that it is no fiber */
 }
 
-#define RAD_OP_DECLARE(answer, name, parameters, arguments, object)                                \
-    RAD_INTERNAL answer rad__op_##name parameters;
+#define RAD_OP_DECLARE(answer, name, parameters, arguments, object) RAD_INTERNAL answer rad__op_##name parameters;
 RAD_MORE_OPS(RAD_OP_DECLARE)
 RAD_LATER_OPS(RAD_OP_DECLARE)
 
@@ -206,8 +203,7 @@ static int64_t accept_checked(int fd, struct sockaddr *address, uint32_t *length
     return rad__op_accept(fd, address, length, until);
 }
 
-static int64_t connect_checked(int fd, const struct sockaddr *address, uint32_t length,
-                               rad_time until)
+static int64_t connect_checked(int fd, const struct sockaddr *address, uint32_t length, rad_time until)
 {
     rad__file_check(fd, "rad_connect");
     return rad__op_connect(fd, address, length, until);
@@ -251,12 +247,12 @@ static int fd_wait_checked(int fd, unsigned interest, rad_time until)
 #define rad__op_fd_wait       fd_wait_checked
 
 /* Calls of ours, from talk.c, come from calls of the program: frames.c looks for them. */
-#define OP_DEFINE(answer, name, parameters, arguments, object)                                     \
-    answer rad_##name parameters                                                                   \
-    {                                                                                              \
-        if (rad__stage.running) rad__stage.current->caller = __builtin_return_address(0);          \
-        if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                            \
-        return rad__op_##name arguments;                                                           \
+#define OP_DEFINE(answer, name, parameters, arguments, object)                                                         \
+    answer rad_##name parameters                                                                                       \
+    {                                                                                                                  \
+        if (rad__stage.running) rad__stage.current->caller = __builtin_return_address(0);                              \
+        if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                                                \
+        return rad__op_##name arguments;                                                                               \
     }
 RAD_MORE_OPS(OP_DEFINE)
 RAD_LATER_OPS(OP_DEFINE)

@@ -87,8 +87,8 @@ static bool prepare(void)
     reach.stacks = take(RAD_RUNNERS_MAX);
     reach.handles = take(RAD_RUNNERS_MAX);
     reach.maps = take(MAPS_SIZE);
-    return good = reach.roots && reach.cuts && reach.segments && reach.blocks && reach.marks &&
-                  reach.todo && reach.stacks && reach.handles && reach.maps;
+    return good = reach.roots && reach.cuts && reach.segments && reach.blocks && reach.marks && reach.todo &&
+                  reach.stacks && reach.handles && reach.maps;
 }
 
 static bool is_in(const range *r, uint64_t address)
@@ -121,9 +121,7 @@ static const char *next_mapping(const char *line, mapping *m)
 {
     unsigned long long from, to;
     int used = 0;
-    if (*line == 0 ||
-        sscanf(line, "%llx-%llx %4s %*s %*s %*s%n", &from, &to, m->rights, &used) != 3)
-        return NULL;
+    if (*line == 0 || sscanf(line, "%llx-%llx %4s %*s %*s %*s%n", &from, &to, m->rights, &used) != 3) return NULL;
     m->at = (range){from, to};
     m->name = line + used;
     while (*m->name == ' ') m->name++;
@@ -135,9 +133,8 @@ static const char *next_mapping(const char *line, mapping *m)
 static bool is_of_lab(const range *r)
 {
     const rad_stage *s = &rad__stage;
-    const void *const lab[] = {s->runners,    reach.roots, reach.cuts,         reach.segments,
-                               reach.blocks,  reach.marks, reach.todo,         reach.stacks,
-                               reach.handles, reach.maps,  rad__baton_memory()};
+    const void *const lab[] = {s->runners, reach.roots,  reach.cuts,    reach.segments, reach.blocks,       reach.marks,
+                               reach.todo, reach.stacks, reach.handles, reach.maps,     rad__baton_memory()};
     for (uint32_t i = 0; i < sizeof lab / sizeof *lab; i++)
         if (lab[i] != NULL && is_in(r, number_of(lab[i]))) return true;
     for (uint32_t i = 0; i < s->runner_count; i++)
@@ -151,8 +148,7 @@ static bool is_of_stacks(const range *r)
     rad_stack_place place;
     for (const rad_lab_exec *x = rad__stage.execs; x; x = x->next) {
         const rad_runtime *rt = ((const rad_seat *)x->shell.scratch)->core.runtime;
-        if (rt && rad__stacks_find(&rt->stacks, r->from, &place) &&
-            rad__stacks_find(&rt->stacks, r->to - 1, &place))
+        if (rt && rad__stacks_find(&rt->stacks, r->from, &place) && rad__stacks_find(&rt->stacks, r->to - 1, &place))
             return true;
     }
     return false;
@@ -183,13 +179,11 @@ static void find_cuts(void)
         cut_out(x, sizeof *x);
         cut_out(seat, sizeof *seat);
         if (rt) cut_out(rt, sizeof *rt);
-        for (const rad_slot *slot = rt ? rt->made : NULL; slot; slot = slot->made_before)
-            cut_out(slot, sizeof *slot);
+        for (const rad_slot *slot = rt ? rt->made : NULL; slot; slot = slot->made_before) cut_out(slot, sizeof *slot);
     }
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_slot *slot = s->runners[i].slot;
-        if (slot && !s->runners[i].ended && slot->strand.berth)
-            cut_out(slot->strand.berth, sizeof *slot->strand.berth);
+        if (slot && !s->runners[i].ended && slot->strand.berth) cut_out(slot->strand.berth, sizeof *slot->strand.berth);
     }
 }
 
@@ -240,8 +234,7 @@ static void sort_mapping(const mapping *m)
     if (strncmp(m->name, "[heap]", 6) == 0) {
         reach.heap = m->at;
     } else if (*m->name == '\n' || *m->name == 0 || strncmp(m->name, "[anon", 5) == 0) {
-        range at =
-            m->at; /* the system may have joined the end of a segment with what lies behind it */
+        range at = m->at; /* the system may have joined the end of a segment with what lies behind it */
         for (uint32_t i = 0; i < reach.segment_count; i++)
             if (is_in(&reach.segments[i], at.from)) at.from = reach.segments[i].to;
         if (at.from >= at.to || is_of_lab(&at) || is_of_stacks(&at)) return;
@@ -255,8 +248,7 @@ void rad__reach_own(void)
     rad__free(rad__alloc(1, 1)); /* the lab's heap is there from the first block on */
     if (!prepare() || !read_maps()) return;
     for (const char *line = reach.maps; (line = next_mapping(line, &m)) != NULL;)
-        if (m.rights[3] == 's' && reach.shared_count < SHARED_MAX)
-            reach.shared[reach.shared_count++] = m.at;
+        if (m.rights[3] == 's' && reach.shared_count < SHARED_MAX) reach.shared[reach.shared_count++] = m.at;
 }
 
 /* ---- Variables -------------------------------------------------------------------------------------------- */
@@ -265,8 +257,7 @@ static bool is_libc(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "ld-linux", 8) == 0 ||
-           strncmp(name, "libc-", 5) == 0;
+    return strncmp(name, "libc.so", 7) == 0 || strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "libc-", 5) == 0;
 }
 
 static int add_segments(struct dl_phdr_info *info, size_t size, void *context)
@@ -333,8 +324,7 @@ static uint32_t block_of(uint64_t address)
 static void close_block(const void *inside)
 {
     uint64_t at = number_of(inside);
-    if (inside && reach.heap_walked && is_in(&reach.heap, at))
-        reach.marks[block_of(at)] |= BLOCK_CLOSED;
+    if (inside && reach.heap_walked && is_in(&reach.heap, at)) reach.marks[block_of(at)] |= BLOCK_CLOSED;
 }
 
 static void close_runtime(void)
@@ -423,8 +413,7 @@ static void reach_handle(const uint64_t *at, bool on_stack)
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
         if (r->slot == NULL || r->ended || number_of(r->slot) != *at) continue;
-        if (on_stack || (uint32_t)at[1] == rad__fiber_generation(&r->slot->strand))
-            reach.handles[i] = 1;
+        if (on_stack || (uint32_t)at[1] == rad__fiber_generation(&r->slot->strand)) reach.handles[i] = 1;
     }
 }
 
@@ -545,8 +534,7 @@ static int add_loaded(struct dl_phdr_info *info, size_t size, void *context)
     for (uint32_t i = 0; i < info->dlpi_phnum && loaded.count < LOADED_MAX; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         uint64_t from = info->dlpi_addr + p->p_vaddr;
-        if (p->p_type == PT_LOAD && (p->p_flags & PF_W))
-            loaded.at[loaded.count++] = (range){from, from + p->p_memsz};
+        if (p->p_type == PT_LOAD && (p->p_flags & PF_W)) loaded.at[loaded.count++] = (range){from, from + p->p_memsz};
     }
     return 0;
 }

@@ -25,11 +25,11 @@ void rad__refuse(const char *call, const char *why)
     rad__process_exit(127);
 }
 
-#define REFUSED(name, why)                                                                         \
-    RAD_API _Noreturn void rad__refused_##name(void) __asm__(#name);                               \
-    void rad__refused_##name(void)                                                                 \
-    {                                                                                              \
-        rad__refuse(#name, why);                                                                   \
+#define REFUSED(name, why)                                                                                             \
+    RAD_API _Noreturn void rad__refused_##name(void) __asm__(#name);                                                   \
+    void rad__refused_##name(void)                                                                                     \
+    {                                                                                                                  \
+        rad__refuse(#name, why);                                                                                       \
     }
 
 REFUSED(aio_read, THREADS)
@@ -109,8 +109,7 @@ RAD_ANSWER(long, syscall, (long number, ...))
         if (name) rad__refuse(name, PROCESSES);
         if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
             rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
-            rad__processors_by_number(number, a, &answer) ||
-            rad__descriptors_by_number(number, a, &answer) ||
+            rad__processors_by_number(number, a, &answer) || rad__descriptors_by_number(number, a, &answer) ||
             rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
             return answer;
     }

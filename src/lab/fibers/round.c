@@ -23,9 +23,8 @@ static uint64_t asked;
 static void runner_state(const rad_runner *r, rad_state_hash *h)
 {
     const rad_slot *s = r->slot;
-    uint64_t own[] = {
-        r->number, r->enabled,  r->site,  (uintptr_t)r->object, /* tidy: address ok: one run */
-        r->looks,  r->after_ns, r->woken, (uintptr_t)r->word};  /* tidy: address ok: one run */
+    uint64_t own[] = {r->number, r->enabled,  r->site,  (uintptr_t)r->object, /* tidy: address ok: one run */
+                      r->looks,  r->after_ns, r->woken, (uintptr_t)r->word};  /* tidy: address ok: one run */
     rad_state_add(h, own, sizeof own);
     if (s == NULL) return;
     uint64_t slot[] = {atomic_load_explicit(&s->waits_for, memory_order_relaxed),
@@ -67,8 +66,7 @@ bool rad__round_state(bool whole, rad_digest *digest)
     const rad_stage *s = &rad__stage;
     rad_state_hash h = {{0, 0}};
     if (!is_known()) return false;
-    uint64_t all[] = {s->now_ns,       s->random,           s->is_seeded,
-                      s->runner_count, rad__random_state(), s->passed_by};
+    uint64_t all[] = {s->now_ns, s->random, s->is_seeded, s->runner_count, rad__random_state(), s->passed_by};
     rad_state_add(&h, all, sizeof all);
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_runner *r = &s->runners[i];

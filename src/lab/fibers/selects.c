@@ -59,14 +59,12 @@ static bool may_be_done(const rad_select_case *c)
     switch (c->kind) {
     case RAD_OFF: return false;
     case RAD_ON_SEND:
-        return chan->count < chan->capacity || chan->mode != RAD_CHAN_BLOCKS ||
-               has_partner(&chan->receivers);
+        return chan->count < chan->capacity || chan->mode != RAD_CHAN_BLOCKS || has_partner(&chan->receivers);
     case RAD_ON_RECV: return chan->count > 0 || has_partner(&chan->senders);
     case RAD_ON_LOCK: return c->on.mutex == NULL || !is_held(c->on.mutex);
     case RAD_ON_TIME: return rad__stage.now_ns >= c->on.time;
     case RAD_ON_JOIN:
-        return c->on.fiber.slot == NULL ||
-               rad__fiber_generation(&c->on.fiber.slot->strand) != c->on.fiber.generation ||
+        return c->on.fiber.slot == NULL || rad__fiber_generation(&c->on.fiber.slot->strand) != c->on.fiber.generation ||
                c->on.fiber.slot->ended;
     default: return true;
     }
@@ -75,8 +73,7 @@ static bool may_be_done(const rad_select_case *c)
 /* ---- The choice ------------------------------------------------------------------------------------------ */
 
 /* With this state the generator's next number is 0: eight cases are then tried in the order they have. */
-static const rad_prng in_order = {(unsigned __int128)UINT64_C(0xdba7208509dc6fbc) << 64 |
-                                  UINT64_C(0xf24b0ffac22ab37d)};
+static const rad_prng in_order = {(unsigned __int128)UINT64_C(0xdba7208509dc6fbc) << 64 | UINT64_C(0xf24b0ffac22ab37d)};
 
 /* The cases that may be done, by their index. Returns how many. */
 static uint32_t offer(const rad_select_case *cases, uint32_t count, uint32_t *offered)
@@ -94,8 +91,7 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
 {
     rad_select_case turned[RAD_SELECT_MAX];
     uint32_t offered[RAD_SELECT_MAX];
-    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX)
-        return rad__op_select(cases, count, until);
+    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX) return rad__op_select(cases, count, until);
     uint32_t many = offer(cases, count, offered);
     uint32_t first = many > 0 ? offered[rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, many)] : 0;
     rad_core *core = rad__core();
@@ -106,8 +102,7 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     uint32_t at = (first + (uint32_t)done) % count;
     RAD_ASSERT(many > 0 || until != 0);
     cases[at] = turned[done];
-    if (cases[at].kind == RAD_ON_SEND)
-        rad__send_checked(cases[at].on.chan, cases[at].code, "rad_select");
+    if (cases[at].kind == RAD_ON_SEND) rad__send_checked(cases[at].on.chan, cases[at].code, "rad_select");
     rad__tell_apart(RAD_STREAM_SELECTED, at, 0, 0, 0, NULL);
     return (int)at;
 }

@@ -150,8 +150,7 @@ static void run_here(rad_rig *rig, const rad_run_options *options)
     c->worker->spoilt = true;
     snprintf(c->why, sizeof c->why, "%s", why);
     memcpy(rig->why, c->why, sizeof rig->why);
-    if (++c->renewed >= RENEWED_MOST && c->runs < (uint64_t)c->renewed * RUNS_FEW)
-        worker_leaves(RAD_LEAVES_APART, why);
+    if (++c->renewed >= RENEWED_MOST && c->runs < (uint64_t)c->renewed * RUNS_FEW) worker_leaves(RAD_LEAVES_APART, why);
 }
 
 /* ---- Checking a run ----------------------------------------------------------------------------------------- */
@@ -182,9 +181,8 @@ static result result_of(const rad_kernel *k)
 
 static bool is_same(const result *a, const result *b)
 {
-    return a->digest.low == b->digest.low && a->digest.high == b->digest.high &&
-           a->outcome == b->outcome && a->steps == b->steps && a->decisions == b->decisions &&
-           a->identity == b->identity;
+    return a->digest.low == b->digest.low && a->digest.high == b->digest.high && a->outcome == b->outcome &&
+           a->steps == b->steps && a->decisions == b->decisions && a->identity == b->identity;
 }
 
 static void totals_save(struct rad_runs_here *w, const rad_kernel *k)
@@ -278,8 +276,7 @@ static bool unit_ends(rad_control *c)
         c->careful = true;
         rad__snapshot_forget(c->worker->snapshot);
     }
-    if (!c->worker->spoilt && !rad__snapshot_back(c->worker->snapshot, &why))
-        c->worker->spoilt = true;
+    if (!c->worker->spoilt && !rad__snapshot_back(c->worker->snapshot, &why)) c->worker->spoilt = true;
     return false;
 }
 
@@ -356,8 +353,7 @@ int rad__server_tells(int in, int out, bool dies)
         } else if (r.what == RAD_STREAM_ROUND) {
             rad_digest d = {0, 0};
             answer = rad__program_round(NULL, r.a != 0, &d);
-            rad__stream_put(s, &(rad_record){.what = RAD_STREAM_STATE, .value = (int64_t)d.low},
-                            NULL);
+            rad__stream_put(s, &(rad_record){.what = RAD_STREAM_STATE, .value = (int64_t)d.low}, NULL);
         } else if (r.what == RAD_STREAM_IDLE) {
             answer = rad__fiber_machine.idle(&rad__stage, NULL);
             if (answer == RAD_END_STUCK) rad__frames_tell_all(false);

@@ -17,11 +17,10 @@ static const char *const site_texts[RAD_AT_COUNT] = {[RAD_AT_BEGIN] = "begin",
                                                      [RAD_AT_THREAD] = "thread",
                                                      [RAD_AT_TICK] = "tick",
 #define TEXT_ROW(answer, name, parameters, arguments, object) [RAD_AT_##name] = #name,
-                                                     RAD_MORE_OPS(TEXT_ROW) RAD_OPS(TEXT_ROW)
-                                                         RAD_LATER_OPS(TEXT_ROW)
+                                                     RAD_MORE_OPS(TEXT_ROW) RAD_OPS(TEXT_ROW) RAD_LATER_OPS(TEXT_ROW)
 #undef TEXT_ROW
 #define TEXT_ROW(name) [RAD_AT_##name] = #name,
-                                                             RAD_THREAD_SITES(TEXT_ROW)
+                                                         RAD_THREAD_SITES(TEXT_ROW)
 #undef TEXT_ROW
 };
 
@@ -44,8 +43,7 @@ const char *rad__site_text(uint32_t site)
 const char *rad__site_name(uint32_t site)
 {
     static const char *const choices[] = {"choose", "random", "fault"};
-    static const char *const accesses[] = {"load", "store", "exchange", "fetch", "compare_exchange",
-                                           "read", "write"};
+    static const char *const accesses[] = {"load", "store", "exchange", "fetch", "compare_exchange", "read", "write"};
     if (site >= RAD_AT_LOAD && site <= RAD_AT_WRITE) return accesses[site - RAD_AT_LOAD];
     if (site >= RAD_AT_CHOOSE && site <= RAD_AT_FAULT) return choices[site - RAD_AT_CHOOSE];
     return site < RAD_AT_COUNT ? site_texts[site] : NULL;

@@ -330,8 +330,7 @@ static bool maps_back(rad_snapshot *s, const char **why)
 
 static void pages_back(const rad_snapshot *s)
 {
-    for (uint32_t i = 0; i < s->page_count; i++)
-        memcpy(s->pages[i].at, s->pages[i].original, s->pages[i].size);
+    for (uint32_t i = 0; i < s->page_count; i++) memcpy(s->pages[i].at, s->pages[i].original, s->pages[i].size);
 }
 
 /* The parts that differ. */
@@ -372,8 +371,7 @@ static bool stretches_make(rad_snapshot *s)
             if (!(p->parts >> at / part & 1)) continue;
             size_t size = p->size - at < part ? p->size - at : part;
             stretch *last = s->stretch_count ? &s->stretches[s->stretch_count - 1] : NULL;
-            if (last && last->at + last->size == p->at + at &&
-                last->original + last->size == p->original + at) {
+            if (last && last->at + last->size == p->at + at && last->original + last->size == p->original + at) {
                 last->size += size;
                 continue;
             }
@@ -453,8 +451,7 @@ bool rad__snapshot_is_back(rad_snapshot *s)
     uint32_t pages = s->page_count;
     if (is_marked() || !rad__undo_is_done(s->undo)) return false;
     if (syscall(SYS_brk, 0) != s->end_of_heap || !rad__maps_read(&s->now)) return false;
-    if (rad__maps_added(&s->before, &s->now, 0, &added) || !rad__maps_kept(&s->before, &s->now))
-        return false;
+    if (rad__maps_added(&s->before, &s->now, 0, &added) || !rad__maps_kept(&s->before, &s->now)) return false;
     if (!pages_look(s) || s->page_count != pages) return false;
     rad__snapshot_back_trusting(s); /* errno, for one, has changed meanwhile */
     for (uint32_t i = 0; i < pages; i++)

@@ -38,8 +38,7 @@ typedef struct rad_marks {
         uintptr_t from, to;
     } lost[RAD_LOST_MAX]; /* addresses whose content the program has given back */
     uint32_t lost_count;
-    const void *
-        *guards; /* pages that are marked for good (pages.c), by a hash; NULL: that is not known */
+    const void **guards; /* pages that are marked for good (pages.c), by a hash; NULL: that is not known */
     uint32_t guard_count;
 } rad_marks;
 

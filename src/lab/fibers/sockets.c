@@ -22,12 +22,10 @@ static bool name_of(const struct sockaddr *a, char *name)
 {
     switch (a->sa_family) {
     case AF_INET:
-        snprintf(name, NAME_SIZE, "port %u",
-                 ntohs(((const struct sockaddr_in *)(const void *)a)->sin_port));
+        snprintf(name, NAME_SIZE, "port %u", ntohs(((const struct sockaddr_in *)(const void *)a)->sin_port));
         return true;
     case AF_INET6:
-        snprintf(name, NAME_SIZE, "port %u",
-                 ntohs(((const struct sockaddr_in6 *)(const void *)a)->sin6_port));
+        snprintf(name, NAME_SIZE, "port %u", ntohs(((const struct sockaddr_in6 *)(const void *)a)->sin6_port));
         return true;
     case AF_UNIX: {
         const char *path = ((const struct sockaddr_un *)(const void *)a)->sun_path;
@@ -53,8 +51,8 @@ RAD_ANSWER(int, listen, (int fd, int backlog))
     if (rad__program_calls() && rad__loopback_listen(fd, backlog)) return 0;
     int code = RAD_REAL(listen)(fd, backlog);
     if (code != 0 || !rad__program_calls()) return code;
-    if (getsockname(fd, (struct sockaddr *)(void *)&at, &size) == 0 &&
-        name_of((struct sockaddr *)(void *)&at, name) && !is_own(name) && own_count < OWN_MAX)
+    if (getsockname(fd, (struct sockaddr *)(void *)&at, &size) == 0 && name_of((struct sockaddr *)(void *)&at, name) &&
+        !is_own(name) && own_count < OWN_MAX)
         snprintf(own[own_count++], NAME_SIZE, "%s", name);
     rad__stage.external |= at.ss_family != AF_UNIX;
     return code;
@@ -72,16 +70,13 @@ RAD_ANSWER(int, connect, (int fd, const struct sockaddr *address, socklen_t leng
 {
     int answer = -1;
     if (rad__thread_self() != NULL) rad__point(RAD_AT_connect, &rad__files);
-    if (rad__program_calls() && address != NULL &&
-        rad__loopback_connect(fd, address, length, &answer))
-        return answer;
+    if (rad__program_calls() && address != NULL && rad__loopback_connect(fd, address, length, &answer)) return answer;
     reaches("connect", address);
     return RAD_REAL(connect)(fd, address, length);
 }
 
 RAD_ANSWER(ssize_t, sendto,
-           (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *address,
-            socklen_t length))
+           (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *address, socklen_t length))
 {
     const long words[] = {fd, (long)(uintptr_t)bytes, (long)size}; /* tidy: address ok: libc.h */
     rad__libc_begins(RAD_LIBC_sendto, words, __builtin_return_address(0));

@@ -24,8 +24,7 @@ enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
 void *rad__stage_reserve(size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
     madvise(at, size, MADV_DONTDUMP); /* … which keeps it apart from the program's mappings */
     return at;
@@ -79,8 +78,7 @@ static void tell_runner(const rad_runner *r)
 rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_t site)
 {
     rad_stage *s = &rad__stage;
-    if (s->runner_count == RAD_RUNNERS_MAX)
-        rad__program_refused("rad_spawn", "more than a million fibers in one run");
+    if (s->runner_count == RAD_RUNNERS_MAX) rad__program_refused("rad_spawn", "more than a million fibers in one run");
     rad_runner *r = &s->runners[s->runner_count];
     *r = (rad_runner){.kind = (uint8_t)kind,
                       .number = s->runner_count++,
@@ -153,8 +151,8 @@ rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *
     return r;
 }
 
-rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *),
-                               void *argument, void *stack, size_t size)
+rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *), void *argument, void *stack,
+                               size_t size)
 {
     rad_runner *r = rad__runner_add(RAD_RUNNER_THREAD, role, site);
     r->body = body;
@@ -246,8 +244,7 @@ void rad__program_exits(int status)
             rad__debugger_stop();
             e->oracle = RAD_ORACLE_EXIT;
             snprintf(e->at, sizeof e->at, "%d", status);
-            snprintf(e->message, sizeof e->message, "the program ended with exit status %d",
-                     status);
+            snprintf(e->message, sizeof e->message, "the program ended with exit status %d", status);
         }
     }
     rad__leave_for_good();
@@ -298,8 +295,8 @@ static void add_delay(char *message, size_t size)
 {
     size_t used = strlen(message);
     if (rad__stage.delayed == NULL) return;
-    snprintf(message + used, size - used, " (needs %s to be delayed beyond %.3f ms)",
-             rad__stage.delayed, (double)rad__stage.delay_ns / 1e6);
+    snprintf(message + used, size - used, " (needs %s to be delayed beyond %.3f ms)", rad__stage.delayed,
+             (double)rad__stage.delay_ns / 1e6);
 }
 
 void rad__stage_tell_end(void)
@@ -315,8 +312,7 @@ void rad__stage_tell_end(void)
         rad__frames_tell_all(true);
         rad__tell_failure(e->oracle, rad__object_at(e->object, e->site), e->at, e->message);
     }
-    if (e->error == 0 && e->oracle == RAD_NONE && rad__stage.stuck_since > 0)
-        rad__stuck_report_threads();
+    if (e->error == 0 && e->oracle == RAD_NONE && rad__stage.stuck_since > 0) rad__stuck_report_threads();
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         rad_runner *r = &rad__stage.runners[i];
         rad__runner_disable(r);
@@ -458,9 +454,7 @@ static rad_runner *only_runner(void)
     return site_picks(only->site) || rad__thread_may_pick(only) ? NULL : only;
 }
 
-enum {
-    PREFIX_STEPS_MAX = 100000
-}; /* a program may yield for ever: the kernel has a limit for that */
+enum { PREFIX_STEPS_MAX = 100000 }; /* a program may yield for ever: the kernel has a limit for that */
 
 void rad__stage_begin(void)
 {
@@ -473,8 +467,7 @@ void rad__stage_begin(void)
     rad__threads_begin(rad__thread_add("main", RAD_AT_MAIN, main_body, NULL));
     s->clock = rad__runner_add(RAD_RUNNER_CLOCK, "clock", RAD_AT_TICK);
     rad_runner *r;
-    for (uint32_t i = 0; i < PREFIX_STEPS_MAX && (r = only_runner()) != NULL; i++)
-        rad__stage_step(r);
+    for (uint32_t i = 0; i < PREFIX_STEPS_MAX && (r = only_runner()) != NULL; i++) rad__stage_step(r);
     s->current = NULL;
     s->prefix = false;
     rad__around_began();
@@ -536,10 +529,9 @@ static void machine_reset(void *self, rad_kernel *k)
     rad__goals_tell();
     bool failed = s->end.oracle != RAD_NONE && s->end.oracle != RAD_ORACLE_EXIT;
     if (s->points == 0 && !failed)
-        rad__tell_error(RAD_EINPUT,
-                        s->end.error ? s->end.message
-                                     : "the program ended before it made an operation on fibers, "
-                                       "channels or locks: there is nothing to explore");
+        rad__tell_error(RAD_EINPUT, s->end.error ? s->end.message
+                                                 : "the program ended before it made an operation on fibers, "
+                                                   "channels or locks: there is nothing to explore");
     else if (s->over)
         rad__stage_tell_end();
 }

@@ -41,17 +41,16 @@ typedef struct rad_runner {
     uint32_t number;  /* of its actor, and of its action */
     uint32_t spawner; /* number, or RAD_NONE */
     const char *role;
-    uint32_t site;      /* what it does when it runs next … */
-    const void *object; /* … and to what; NULL: to nothing */
-    uint32_t looks;     /* at the clock, with nothing but yields in between */
-    uint64_t since_ns;  /* it can run */
-    uint32_t older,
-        newer;          /* neighbours in the order of `since_ns`, while it can run; or RAD_NONE */
-    uint64_t due_ns;    /* time.c; UINT64_MAX: never */
-    uint32_t due_at;    /* its place among those that are (due.c) */
-    uint64_t after_ns;  /* the deadline that it asked for, and has not called with; 0: none */
-    bool hopeful;       /* hopeless.c */
-    const void *caller; /* of the operation that it makes, in the program's code */
+    uint32_t site;         /* what it does when it runs next … */
+    const void *object;    /* … and to what; NULL: to nothing */
+    uint32_t looks;        /* at the clock, with nothing but yields in between */
+    uint64_t since_ns;     /* it can run */
+    uint32_t older, newer; /* neighbours in the order of `since_ns`, while it can run; or RAD_NONE */
+    uint64_t due_ns;       /* time.c; UINT64_MAX: never */
+    uint32_t due_at;       /* its place among those that are (due.c) */
+    uint64_t after_ns;     /* the deadline that it asked for, and has not called with; 0: none */
+    bool hopeful;          /* hopeless.c */
+    const void *caller;    /* of the operation that it makes, in the program's code */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;
@@ -96,14 +95,13 @@ typedef struct rad_stage {
     bool in_lab;  /* the lab has begun: what runs outside of a step is not the program */
     bool running; /* the program runs, in a step: calls are points */
     bool prefix;  /* nothing is told to the kernel */
-    bool
-        over; /* the program has ended: main has returned, exit was called, or a failure was found */
+    bool over;    /* the program has ended: main has returned, exit was called, or a failure was found */
     rad_stage_end end;
-    uint64_t points;   /* that were met */
-    uint64_t now_ns;   /* virtual */
-    bool real_threads; /* each thread has one of the system: threads/baton.c */
-    bool clock_free;   /* the clock may move while others can run: time.c */
-    uint64_t delay_ns; /* the longest time by which the clock overtook a runner that could run … */
+    uint64_t points;               /* that were met */
+    uint64_t now_ns;               /* virtual */
+    bool real_threads;             /* each thread has one of the system: threads/baton.c */
+    bool clock_free;               /* the clock may move while others can run: time.c */
+    uint64_t delay_ns;             /* the longest time by which the clock overtook a runner that could run … */
     const char *delayed;           /* … and which: its role; NULL: none */
     bool uncontrolled;             /* it asked or changed what is outside of its process */
     rad_outside outside;           /* … by these calls; empty: it only waited */
@@ -121,16 +119,16 @@ typedef struct rad_stage {
     uint32_t looks_in_step;        /* at the clock */
     uint32_t idle_ticks;           /* in a row, for nobody but those who look at the clock */
     bool listed;                   /* raddle asks which tests there are, and runs none */
-    bool testing;    /* a test of raddle/test.h is under way: it does not end the program */
-    bool is_seeded;  /* the generator of rad_random, … */
-    uint64_t random; /* … and its state */
-    uint8_t goals[RAD_GOALS_MAX]; /* of rad_sometimes, in this run: RAD_GOAL_… */
-    bool debugged;                /* by gdb: debugged.c */
-    bool stops;                   /* in this step */
-    bool timers_call;             /* the program has timers that call a function */
-    uint32_t scans;               /* of memory, for fibers that nobody can wake */
-    uint64_t next_scan;           /* not before so many points */
-    uint64_t quiet;               /* steps since a fiber began to wait, or ended */
+    bool testing;                  /* a test of raddle/test.h is under way: it does not end the program */
+    bool is_seeded;                /* the generator of rad_random, … */
+    uint64_t random;               /* … and its state */
+    uint8_t goals[RAD_GOALS_MAX];  /* of rad_sometimes, in this run: RAD_GOAL_… */
+    bool debugged;                 /* by gdb: debugged.c */
+    bool stops;                    /* in this step */
+    bool timers_call;              /* the program has timers that call a function */
+    uint32_t scans;                /* of memory, for fibers that nobody can wake */
+    uint64_t next_scan;            /* not before so many points */
+    uint64_t quiet;                /* steps since a fiber began to wait, or ended */
     rad_runner *runners;
     uint32_t runner_count, enabled_count;
     uint32_t oldest, newest;  /* ends of the list of those that can run; the clock is not in it */
@@ -163,8 +161,7 @@ RAD_INTERNAL int rad__stage_open(rad_error *error);
 /* NULL: there are no more addresses. */
 RAD_INTERNAL void *rad__stage_reserve(size_t size);
 
-RAD_INTERNAL rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role,
-                                         uint32_t site);
+RAD_INTERNAL rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_t site);
 RAD_INTERNAL void rad__runner_enable(rad_runner *r);
 RAD_INTERNAL void rad__runner_disable(rad_runner *r);
 
@@ -172,12 +169,11 @@ RAD_INTERNAL void rad__runner_disable(rad_runner *r);
 RAD_INTERNAL void rad__runner_announce(rad_runner *r, uint32_t site, const void *object);
 
 /* A coroutine with a stack of its own. */
-RAD_INTERNAL rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *),
-                                         void *argument);
+RAD_INTERNAL rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *), void *argument);
 
 /* The same on this stack, and not enabled yet. */
-RAD_INTERNAL rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *),
-                                            void *argument, void *stack, size_t size);
+RAD_INTERNAL rad_runner *rad__thread_add_on(const char *role, uint32_t site, void (*body)(void *), void *argument,
+                                            void *stack, size_t size);
 
 /* The thread that runs leaves its stack; returns when it is chosen again. */
 RAD_INTERNAL void rad__thread_leave(enum rad_run answer);
@@ -214,8 +210,8 @@ RAD_API _Noreturn void rad__exit(int status) __asm__("exit");
 RAD_INTERNAL _Noreturn void rad__program_exits(int status);
 
 /* A failure of the program, in the runner that runs. `at` tells failures of one oracle apart. */
-RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, const char *format,
-                                               ...) RAD_PRINTF(3, 4);
+RAD_INTERNAL _Noreturn void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...)
+    RAD_PRINTF(3, 4);
 
 /* The program makes a call that cannot be explored: the run ends with an error that names it. */
 RAD_INTERNAL _Noreturn void rad__program_refused(const char *call, const char *why);
@@ -310,8 +306,7 @@ RAD_INTERNAL uint32_t rad__object_at(const void *address, uint32_t site);
 
 /* A new object begins at this address. NULL: it is called after its kind. `variable` is where the program keeps it.
  * */
-RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role,
-                                     const void *variable);
+RAD_INTERNAL void rad__object_begins(const void *address, uint32_t site, const char *role, const void *variable);
 
 /* The fiber in this slot, whose object has begun, is this runner. */
 RAD_INTERNAL void rad__object_runs(const void *slot, uint32_t runner);

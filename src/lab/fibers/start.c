@@ -27,13 +27,12 @@
 #include <unistd.h>
 
 typedef int main_function(int argc, char **argv, char **envp);
-typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void),
-                           void (*fini)(void), void (*loader_fini)(void), void *stack_end);
+typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                           void (*loader_fini)(void), void *stack_end);
 
-RAD_API int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
-                              void (*fini)(void), void (*loader_fini)(void), void *stack_end);
-RAD_API _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
-                                     const char *function);
+RAD_API int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                              void (*loader_fini)(void), void *stack_end);
+RAD_API _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line, const char *function);
 
 void rad__process_exit(int status)
 {
@@ -98,8 +97,7 @@ static bool exchange_points(int in, int out, const char **points)
     rad__stage.suppressed = lines_of(suppressed);
     all.calls = rad__watched_calls(&modules, &without);
     all.modules = modules;
-    if (without != NULL)
-        snprintf(all.without, sizeof all.without, "%s", *without ? without : "the program");
+    if (without != NULL) snprintf(all.without, sizeof all.without, "%s", *without ? without : "the program");
     return rad__os_write_all(out, &all, sizeof all, NULL) == 0;
 }
 
@@ -184,8 +182,8 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
 {
     const char *slash = strrchr(file, '/');
     if (rad__stage.running)
-        rad__program_fails(RAD_ORACLE_ASSERT, expression, "%s:%u: %s: assertion failed: %s",
-                           slash ? slash + 1 : file, line, function ? function : "?", expression);
+        rad__program_fails(RAD_ORACLE_ASSERT, expression, "%s:%u: %s: assertion failed: %s", slash ? slash + 1 : file,
+                           line, function ? function : "?", expression);
     rad__readable_print(stderr, "%s:%u: assertion failed: %s\n", file, line, expression);
     signal(SIGABRT, SIG_DFL);
     kill(getpid(), SIGABRT);
@@ -194,8 +192,8 @@ void __assert_fail(const char *expression, const char *file, unsigned line, cons
 
 /* ---- From the loader ------------------------------------------------------------------------------------ */
 
-int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void),
-                      void (*fini)(void), void (*loader_fini)(void), void *stack_end)
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*loader_fini)(void), void *stack_end)
 {
     start_function *real;
     void *symbol = dlsym(RTLD_NEXT, "__libc_start_main");

@@ -7,9 +7,8 @@
 #include "os/thread.h"
 
 RAD_INTERNAL uint64_t SEAM_OF(os_now_ns)(void);
-RAD_INTERNAL int SEAM_OF(os_thread_create)(rad_os_thread *t, void (*body)(void *context),
-                                           void *context, size_t stack_size, uint32_t cpu,
-                                           rad_error *error);
+RAD_INTERNAL int SEAM_OF(os_thread_create)(rad_os_thread *t, void (*body)(void *context), void *context,
+                                           size_t stack_size, uint32_t cpu, rad_error *error);
 RAD_INTERNAL void SEAM_OF(os_thread_join)(rad_os_thread *t);
 RAD_INTERNAL void SEAM_OF(os_thread_wakes_sharply)(void);
 RAD_INTERNAL void SEAM_OF(os_word_wait)(_Atomic uint32_t *word, uint32_t expected);
@@ -22,8 +21,7 @@ RAD_INTERNAL void SEAM_OF(os_signal_stack_close)(rad_os_signal_stack *s);
 RAD_INTERNAL int SEAM_OF(os_segv_open)(bool (*handler)(const rad_os_segv *fault), rad_error *error);
 RAD_INTERNAL void SEAM_OF(os_segv_close)(void);
 RAD_INTERNAL _Noreturn void SEAM_OF(misuse)(const char *call, const char *what);
-RAD_INTERNAL _Noreturn void SEAM_OF(misuse_by)(const char *call, uint64_t fiber, const char *name,
-                                               const char *what);
+RAD_INTERNAL _Noreturn void SEAM_OF(misuse_by)(const char *call, uint64_t fiber, const char *name, const char *what);
 
 /* ---- Time ---------------------------------------------------------------------------------------------- */
 
@@ -34,8 +32,8 @@ uint64_t SEAM_OF(os_now_ns)(void)
 
 /* ---- Threads ------------------------------------------------------------------------------------------- */
 
-int SEAM_OF(os_thread_create)(rad_os_thread *t, void (*body)(void *context), void *context,
-                              size_t stack_size, uint32_t cpu, rad_error *error)
+int SEAM_OF(os_thread_create)(rad_os_thread *t, void (*body)(void *context), void *context, size_t stack_size,
+                              uint32_t cpu, rad_error *error)
 {
     (void)stack_size;
     (void)cpu;

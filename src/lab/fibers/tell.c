@@ -51,8 +51,7 @@ void rad__tell_called(uint32_t object, const char *name)
         put(RAD_STREAM_CALLED, object, 0, 0, 0, name);
 }
 
-void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
-                     const char *text)
+void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value, const char *text)
 {
     if (!rad__tell_kernel) put(what, a, b, c, value, text);
 }

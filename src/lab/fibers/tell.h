@@ -20,8 +20,7 @@ RAD_INTERNAL void rad__tell_called(uint32_t object, const char *name);
 RAD_INTERNAL uint32_t rad__tell_action(uint32_t kind, uint32_t actor);
 RAD_INTERNAL void rad__tell_enable(uint32_t action);
 RAD_INTERNAL void rad__tell_disable(uint32_t action);
-RAD_INTERNAL void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_t object,
-                                         enum rad_access access);
+RAD_INTERNAL void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_t object, enum rad_access access);
 RAD_INTERNAL uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count);
 RAD_INTERNAL void rad__tell_touch(uint32_t object, enum rad_access access);
 RAD_INTERNAL void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value);
@@ -33,8 +32,7 @@ RAD_INTERNAL void rad__tell_wait(uint32_t actor, uint32_t object, uint32_t holde
 RAD_INTERNAL void rad__tell_ended(uint32_t actor);
 RAD_INTERNAL void rad__tell_evaluated(uint32_t oracle);
 RAD_INTERNAL void rad__tell_reached(uint32_t site); /* not by a stream */
-RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site,
-                                    const char *message);
+RAD_INTERNAL void rad__tell_failure(uint32_t oracle, uint32_t object, const char *site, const char *message);
 /* The step changed nothing, and saw this. */
 RAD_INTERNAL void rad__tell_saw(uint64_t value);
 
@@ -42,14 +40,12 @@ struct rad_race_told;
 RAD_INTERNAL void rad__tell_race(const struct rad_race_told *r);
 
 /* These actors wait in vain, and `why`: a sentence, without its stop. Those of a stream are cut after some hundred. */
-RAD_INTERNAL void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count,
-                                  const char *why);
+RAD_INTERNAL void rad__tell_stuck(uint32_t oracle, const uint32_t *actors, uint32_t count, const char *why);
 RAD_INTERNAL void rad__tell_error(int code, const char *text);
 
 /* A record that only a stream has: what people want to know, and the kernel does not. Without effect when there is a
  * kernel here. */
-RAD_INTERNAL void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value,
-                                  const char *text);
+RAD_INTERNAL void rad__tell_apart(uint32_t what, uint32_t a, uint32_t b, uint32_t c, int64_t value, const char *text);
 
 /* NULL: to the stream. */
 RAD_INTERNAL extern rad_kernel *rad__tell_kernel;
@@ -61,8 +57,7 @@ static inline bool rad__tell_streams(void)
 }
 
 /* In each step. */
-static inline void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object,
-                                      enum rad_access access)
+static inline void rad__tell_announce(uint32_t action, uint32_t site, uint32_t object, enum rad_access access)
 {
     if (RAD_LIKELY(rad__tell_kernel != NULL))
         rad__kernel_announce(rad__tell_kernel, action, site, object, access);

@@ -57,8 +57,7 @@ static uint32_t pick(enum rad_pick_kind kind, uint32_t site, uint32_t count)
 uint32_t rad_choose(uint32_t n)
 {
     if (n == 0)
-        rad__program_fails(RAD_ORACLE_MISUSE, "rad_choose",
-                           "rad_choose: there is nothing to choose from: n is 0");
+        rad__program_fails(RAD_ORACLE_MISUSE, "rad_choose", "rad_choose: there is nothing to choose from: n is 0");
     return n == 1 ? 0 : pick(RAD_PICK_VALUE, RAD_AT_CHOOSE, n);
 }
 
@@ -135,22 +134,20 @@ static place place_of(const char *file, unsigned line, const char *function)
     static const char begin[] = "rad_test_of_";
     const char *slash = strrchr(file, '/');
     bool is_test = strncmp(function, begin, sizeof begin - 1) == 0;
-    return (place){slash ? slash + 1 : file, is_test ? function + sizeof begin - 1 : function,
-                   line};
+    return (place){slash ? slash + 1 : file, is_test ? function + sizeof begin - 1 : function, line};
 }
 
-void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file,
-                     unsigned line, const char *function)
+void rad_check_fails(enum rad_test_kind kind, const char *condition, const char *file, unsigned line,
+                     const char *function)
 {
     char at[200];
     place p = place_of(file, line, function);
     snprintf(at, sizeof at, "%.120s in %.60s", condition, p.function);
-    rad__program_fails(oracle_of(kind), at, "%s:%u: %s: check failed: %s", p.file, p.line,
-                       p.function, condition);
+    rad__program_fails(oracle_of(kind), at, "%s:%u: %s: check failed: %s", p.file, p.line, p.function, condition);
 }
 
-void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function,
-                      const char *format, ...)
+void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function, const char *format,
+                      ...)
 {
     char what[200];
     place p = place_of(file, line, function);
@@ -158,13 +155,13 @@ void rad_always_fails(const char *condition, const char *file, unsigned line, co
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    rad__program_fails(RAD_ORACLE_ALWAYS, format, "%s:%u: %s: not always: %s (%s)", p.file, p.line,
-                       p.function, what, condition);
+    rad__program_fails(RAD_ORACLE_ALWAYS, format, "%s:%u: %s: not always: %s (%s)", p.file, p.line, p.function, what,
+                       condition);
 }
 
 /* Looks at something that others will change, or the time: if all others wait, the clock moves. */
-void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition, const char *file,
-                          unsigned line, const char *function)
+void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition, const char *file, unsigned line,
+                          const char *function)
 {
     char at[200];
     place p = place_of(file, line, function);
@@ -174,6 +171,6 @@ void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition,
         return;
     }
     snprintf(at, sizeof at, "%.120s in %.60s", condition, p.function);
-    rad__program_fails(RAD_ORACLE_EVENTUALLY, at, "%s:%u: %s: not within %llu fair steps: %s",
-                       p.file, p.line, p.function, (unsigned long long)most, condition);
+    rad__program_fails(RAD_ORACLE_EVENTUALLY, at, "%s:%u: %s: not within %llu fair steps: %s", p.file, p.line,
+                       p.function, (unsigned long long)most, condition);
 }

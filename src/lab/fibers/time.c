@@ -56,8 +56,7 @@ void rad__time_changed(rad_runner *r)
     rad__stage.lookers += looker;
     rad__stage.lookers -= r->looker;
     r->looker = looker;
-    if (RAD_UNLIKELY(r->word != NULL || r->due_ns != UINT64_MAX || rad__stage.clock_free))
-        rad__due_set(r, due_of(r));
+    if (RAD_UNLIKELY(r->word != NULL || r->due_ns != UINT64_MAX || rad__stage.clock_free)) rad__due_set(r, due_of(r));
 }
 
 /* Of runners that the clock has overtaken the next deadline counts, if there is one. */
@@ -82,11 +81,9 @@ static bool fibers_expire(void)
         rad_seat *seat = seat_of(x);
         uint32_t count;
         rad__core_set(&seat->core);
-        while ((count = rad__wheel_expire(&seat->wheel, rad__stage.now_ns, expired,
-                                          EXPIRED_AT_ONCE)) > 0) {
+        while ((count = rad__wheel_expire(&seat->wheel, rad__stage.now_ns, expired, EXPIRED_AT_ONCE)) > 0) {
             any = true;
-            for (uint32_t i = 0; i < count; i++)
-                rad__strand_unpark(&seat->core, expired[i].who, expired[i].ticket);
+            for (uint32_t i = 0; i < count; i++) rad__strand_unpark(&seat->core, expired[i].who, expired[i].ticket);
         }
         rad__core_set(NULL);
     }
@@ -127,8 +124,7 @@ static uint64_t time_for_lookers(void)
 static void note_delay(void)
 {
     uint32_t slowest = rad__stage.oldest;
-    while (slowest != RAD_NONE && rad__stage.runners[slowest].looker)
-        slowest = rad__stage.runners[slowest].newer;
+    while (slowest != RAD_NONE && rad__stage.runners[slowest].looker) slowest = rad__stage.runners[slowest].newer;
     if (slowest == RAD_NONE) return;
     const rad_runner *slow = &rad__stage.runners[slowest];
     uint64_t delay = rad__stage.now_ns - slow->since_ns;
@@ -151,8 +147,7 @@ void rad__time_tick(void)
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
     note_delay();
-    if (!rad__stage.prefix)
-        rad__tell_note(RAD_NOTE_TIME, RAD_NONE, (rad__stage.now_ns - RAD_TIME_BEGINS) / 1000);
+    if (!rad__stage.prefix) rad__tell_note(RAD_NOTE_TIME, RAD_NONE, (rad__stage.now_ns - RAD_TIME_BEGINS) / 1000);
 }
 
 /* ---- For the runner that runs ---------------------------------------------------------------------------- */
@@ -222,16 +217,14 @@ void rad__time_settle(void)
     files_settle();
     if (RAD_UNLIKELY(rad__descriptors_used)) rad__descriptors_settle(can_others_run());
     uint32_t others = rad__stage.enabled_count - rad__stage.clock->enabled;
-    uint32_t wait_for_it =
-        others > 0 && rad__stage.current->looks >= LOOKS ? rad__stage.lookers : 0;
+    uint32_t wait_for_it = others > 0 && rad__stage.current->looks >= LOOKS ? rad__stage.lookers : 0;
     bool timers = rad__time_next() != UINT64_MAX;
     if ((timers || wait_for_it > 0) && !rad__stage.timed) {
         rad__stage.timed = true;
         if (rad__stage.shared) rad__stage.shared->timed = 1;
     }
-    bool moves = rad__stage.clock_free
-                     ? timers || wait_for_it > 0
-                     : (others == 0 && timers) || (others > 0 && others == wait_for_it);
+    bool moves = rad__stage.clock_free ? timers || wait_for_it > 0
+                                       : (others == 0 && timers) || (others > 0 && others == wait_for_it);
     if (moves)
         rad__runner_enable(rad__stage.clock);
     else

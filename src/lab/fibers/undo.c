@@ -55,8 +55,7 @@ static void gaps_watch(rad_undo *u)
 {
     u->polled_count = u->file_count;
     for (uint32_t i = 0; i < u->gap_count; i++)
-        for (unsigned fd = u->gaps[i].from; fd <= u->gaps[i].to; fd++)
-            u->polled[u->polled_count++].fd = (int)fd;
+        for (unsigned fd = u->gaps[i].from; fd <= u->gaps[i].to; fd++) u->polled[u->polled_count++].fd = (int)fd;
 }
 
 static bool files_open(rad_undo *u)
@@ -85,8 +84,7 @@ static void files_look(rad_undo *u, uint32_t watched, bool *lost, bool *more)
     if (count > u->polled_count) count = u->polled_count;
     *more = *lost = poll(u->polled, count, 0) < 0;
     for (uint32_t i = 0; i < u->file_count && !*lost; i++) *lost = u->polled[i].revents & POLLNVAL;
-    for (uint32_t i = u->file_count; i < count && !*more; i++)
-        *more = !(u->polled[i].revents & POLLNVAL);
+    for (uint32_t i = u->file_count; i < count && !*more; i++) *more = !(u->polled[i].revents & POLLNVAL);
 }
 
 /* Marked: a descriptor was closed, so those that are open need not have the first numbers. */
@@ -95,8 +93,7 @@ static bool files_back(rad_undo *u, bool marked)
     bool lost = marked, more = marked;
     if (!marked) files_look(u, WATCHED, &lost, &more);
     u->did = lost || more;
-    for (uint32_t i = 0; i < u->gap_count && more; i++)
-        syscall(SYS_close_range, u->gaps[i].from, u->gaps[i].to, 0);
+    for (uint32_t i = 0; i < u->gap_count && more; i++) syscall(SYS_close_range, u->gaps[i].from, u->gaps[i].to, 0);
     for (uint32_t i = 0; i < u->file_count && lost; i++)
         if (syscall(SYS_dup3, u->files[i].copy, u->files[i].fd, 0) < 0) return false;
     return true;
@@ -106,8 +103,7 @@ static bool files_back(rad_undo *u, bool marked)
 
 static void signals_open(rad_undo *u)
 {
-    for (int i = 1; i <= SIGNALS; i++)
-        syscall(SYS_rt_sigaction, i, NULL, &u->actions[i], sizeof u->mask);
+    for (int i = 1; i <= SIGNALS; i++) syscall(SYS_rt_sigaction, i, NULL, &u->actions[i], sizeof u->mask);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, NULL, &u->mask, sizeof u->mask);
     syscall(SYS_sigaltstack, NULL, &u->stack);
 }
@@ -118,8 +114,7 @@ static bool signals_back(rad_undo *u)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
     syscall(SYS_rt_sigpending, &pending, sizeof pending);
     for (int i = 1; i <= SIGNALS; i++)
-        if (i != SIGKILL && i != SIGSTOP)
-            syscall(SYS_rt_sigaction, i, &u->actions[i], NULL, sizeof u->mask);
+        if (i != SIGKILL && i != SIGSTOP) syscall(SYS_rt_sigaction, i, &u->actions[i], NULL, sizeof u->mask);
     syscall(SYS_sigaltstack, &u->stack, NULL);
     if (pending) return false; /* it would come in the next run */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &u->mask, NULL, sizeof u->mask);

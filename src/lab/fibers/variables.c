@@ -42,8 +42,7 @@ bool rad__variables_read(int in)
     if (!read_all(in, &count, sizeof count) || count > RAD_VARIABLES_MAX) return false;
     if (count == 0) return true;
     variables.at = rad__alloc(count, sizeof *variables.at);
-    if (variables.at == NULL || !read_all(in, variables.at, count * sizeof *variables.at))
-        return false;
+    if (variables.at == NULL || !read_all(in, variables.at, count * sizeof *variables.at)) return false;
     variables.count = count;
     dl_iterate_phdr(first_object, &variables.base);
     return true;

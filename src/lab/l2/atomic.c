@@ -34,8 +34,7 @@ typedef struct op {
     l2 *l;
     char *address;
     l2_cell *cell;
-    uint32_t location,
-        second; /* 0: setup or check, where nothing is watched; second: of 16 bytes */
+    uint32_t location, second; /* 0: setup or check, where nothing is watched; second: of 16 bytes */
     uint32_t site;
     uint8_t mask;
 } op;
@@ -57,8 +56,7 @@ static _Noreturn void bad_address(l2 *l, const char *address, unsigned size, uin
 {
     char where[120], place[L2_PLACE_MAX];
     rad__l2_site_text(site, where, sizeof where);
-    rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, rad__l2_place_text(site, place),
-                 "%s of %u bytes, at %s",
+    rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, rad__l2_place_text(site, place), "%s of %u bytes, at %s",
                  l2_cell_of(l, address) ? "an atomic across an 8-byte boundary"
                                         : "an atomic on memory that is not the model's",
                  size, where);
@@ -107,8 +105,7 @@ static inline uint32_t second_location(op *o)
     return rad__l2_location(o->l, cell, o->address + 8, 0xff);
 }
 
-RAD_INLINE void op_begin(op *o, const volatile void *address, unsigned size, enum rad_access access,
-                         const void *pc)
+RAD_INLINE void op_begin(op *o, const volatile void *address, unsigned size, enum rad_access access, const void *pc)
 {
     l2 *l = rad__l2;
     o->l = l;
@@ -118,8 +115,7 @@ RAD_INLINE void op_begin(op *o, const volatile void *address, unsigned size, enu
     if (l->phase != L2_PHASE_RUN) {
         rad__l2_memory_check(l, o->address, o->site);
         uint32_t number = l2_number(l, o->site);
-        if (number < RAD_SITES_MAX && l->k)
-            l->k->reached[number] = 1; /* though it is no point here */
+        if (number < RAD_SITES_MAX && l->k) l->k->reached[number] = 1; /* though it is no point here */
         return;
     }
     o->cell = l2_cell_of(l, o->address);
@@ -165,16 +161,14 @@ RAD_INLINE void receive(op *o, uint32_t location, int order)
     if (at->publishes) rad__order_receive(&view, at->release.at, order, L2_CLOCKS);
     if (RAD_LIKELY(!at->mixed)) return;
     for (uint32_t i = o->cell->location; i != 0; i = all[i].next)
-        if (all[i].publishes && (all[i].mask & o->mask))
-            rad__order_receive(&view, all[i].release.at, order, L2_CLOCKS);
+        if (all[i].publishes && (all[i].mask & o->mask)) rad__order_receive(&view, all[i].release.at, order, L2_CLOCKS);
 }
 
 RAD_INLINE void publish(op *o, uint32_t location, int order, bool sequence_goes_on)
 {
     rad_order_view view = view_of(o->l->running);
     l2_location *at = &o->l->locations[location];
-    at->publishes = rad__order_publish(&view, at->release.at, at->publishes, order,
-                                       sequence_goes_on, L2_CLOCKS);
+    at->publishes = rad__order_publish(&view, at->release.at, at->publishes, order, sequence_goes_on, L2_CLOCKS);
     at->value = granule_value(at);
     at->known = true;
 }
@@ -203,8 +197,8 @@ RAD_INLINE void end_write(op *o, uint32_t location, l2_cell *cell, int order, bo
 {
     l2 *l = o->l;
     if (is_rmw) receive(o, location, order);
-    rad__l2_access(l, cell, cell == o->cell ? o->address : o->address + 8,
-                   cell == o->cell ? o->mask : 0xff, L2_IS_ATOMIC | L2_IS_WRITE, o->site);
+    rad__l2_access(l, cell, cell == o->cell ? o->address : o->address + 8, cell == o->cell ? o->mask : 0xff,
+                   L2_IS_ATOMIC | L2_IS_WRITE, o->site);
     if (RAD_UNLIKELY(l->locations[location].mixed)) touch_overlapping(o, location, RAD_WRITE);
     publish(o, location, order, is_rmw);
 }
@@ -236,87 +230,84 @@ RAD_INLINE void end_change(op *o, int order, bool is_rmw, bool changed, uint64_t
 #define NAND(a, b) (~((a) & (b)))
 #define TAKE(a, b) (b)
 
-#define DEFINE_RMW(bits, type, name, OPERATION)                                                    \
-    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_##name(volatile type *a, type v, int order);     \
-    type rad__l2_tsan_atomic##bits##_##name(volatile type *a, type v, int order)                   \
-    {                                                                                              \
-        op o;                                                                                      \
-        op_begin(&o, a, sizeof(type), RAD_WRITE, __builtin_return_address(0));                     \
-        type old = *a, fresh = (type)OPERATION(old, v);                                            \
-        *a = fresh;                                                                                \
-        end_change(&o, order, true, old != fresh, (uint64_t)old);                                  \
-        return old;                                                                                \
+#define DEFINE_RMW(bits, type, name, OPERATION)                                                                        \
+    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_##name(volatile type *a, type v, int order);                         \
+    type rad__l2_tsan_atomic##bits##_##name(volatile type *a, type v, int order)                                       \
+    {                                                                                                                  \
+        op o;                                                                                                          \
+        op_begin(&o, a, sizeof(type), RAD_WRITE, __builtin_return_address(0));                                         \
+        type old = *a, fresh = (type)OPERATION(old, v);                                                                \
+        *a = fresh;                                                                                                    \
+        end_change(&o, order, true, old != fresh, (uint64_t)old);                                                      \
+        return old;                                                                                                    \
     }
 
-#define DEFINE_ACCESS(bits, type)                                                                  \
-    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_load(const volatile type *a, int order);         \
-    type rad__l2_tsan_atomic##bits##_load(const volatile type *a, int order)                       \
-    {                                                                                              \
-        op o;                                                                                      \
-        op_begin(&o, a, sizeof(type), RAD_READ, __builtin_return_address(0));                      \
-        type value = *(const volatile type *)load_source(&o);                                      \
-        end_load(&o, order, (uint64_t)value);                                                      \
-        return value;                                                                              \
-    }                                                                                              \
-    RAD_INTERNAL void rad__l2_tsan_atomic##bits##_store(volatile type *a, type v, int order);      \
-    void rad__l2_tsan_atomic##bits##_store(volatile type *a, type v, int order)                    \
-    {                                                                                              \
-        op o;                                                                                      \
-        op_begin(&o, a, sizeof(type), RAD_WRITE, __builtin_return_address(0));                     \
-        type old = *a;                                                                             \
-        *a = v;                                                                                    \
-        end_change(&o, order, false, old != v, (uint64_t)v);                                       \
+#define DEFINE_ACCESS(bits, type)                                                                                      \
+    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_load(const volatile type *a, int order);                             \
+    type rad__l2_tsan_atomic##bits##_load(const volatile type *a, int order)                                           \
+    {                                                                                                                  \
+        op o;                                                                                                          \
+        op_begin(&o, a, sizeof(type), RAD_READ, __builtin_return_address(0));                                          \
+        type value = *(const volatile type *)load_source(&o);                                                          \
+        end_load(&o, order, (uint64_t)value);                                                                          \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    RAD_INTERNAL void rad__l2_tsan_atomic##bits##_store(volatile type *a, type v, int order);                          \
+    void rad__l2_tsan_atomic##bits##_store(volatile type *a, type v, int order)                                        \
+    {                                                                                                                  \
+        op o;                                                                                                          \
+        op_begin(&o, a, sizeof(type), RAD_WRITE, __builtin_return_address(0));                                         \
+        type old = *a;                                                                                                 \
+        *a = v;                                                                                                        \
+        end_change(&o, order, false, old != v, (uint64_t)v);                                                           \
     }
 
 /* gcc asks for success and keeps what was there in *expected; clang asks for what was there. */
-#define DEFINE_CAS(bits, type)                                                                     \
-    static inline bool cas##bits(volatile type *a, type *expected, type fresh, int order,          \
-                                 int otherwise, const void *pc)                                    \
-    {                                                                                              \
-        op o;                                                                                      \
-        op_begin(&o, a, sizeof(type), RAD_WRITE, pc);                                              \
-        type old = *a;                                                                             \
-        if (old != *expected) {                                                                    \
-            end_load(&o, otherwise, (uint64_t)old);                                                \
-            *expected = old;                                                                       \
-            return false;                                                                          \
-        }                                                                                          \
-        *a = fresh;                                                                                \
-        end_change(&o, order, true, old != fresh, (uint64_t)old);                                  \
-        return true;                                                                               \
-    }                                                                                              \
-    RAD_INTERNAL int rad__l2_tsan_atomic##bits##_compare_exchange_strong(                          \
-        volatile type *a, void *e, type v, int order, int other);                                  \
-    int rad__l2_tsan_atomic##bits##_compare_exchange_strong(volatile type *a, void *e, type v,     \
-                                                            int order, int other)                  \
-    {                                                                                              \
-        return cas##bits(a, e, v, order, other, __builtin_return_address(0));                      \
-    }                                                                                              \
-    RAD_INTERNAL int rad__l2_tsan_atomic##bits##_compare_exchange_weak(                            \
-        volatile type *a, void *e, type v, int order, int other);                                  \
-    int rad__l2_tsan_atomic##bits##_compare_exchange_weak(volatile type *a, void *e, type v,       \
-                                                          int order, int other)                    \
-    {                                                                                              \
-        return cas##bits(a, e, v, order, other, __builtin_return_address(0));                      \
-    }                                                                                              \
-    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_compare_exchange_val(                            \
-        volatile type *a, type e, type v, int order, int other);                                   \
-    type rad__l2_tsan_atomic##bits##_compare_exchange_val(volatile type *a, type e, type v,        \
-                                                          int order, int other)                    \
-    {                                                                                              \
-        cas##bits(a, &e, v, order, other, __builtin_return_address(0));                            \
-        return e;                                                                                  \
+#define DEFINE_CAS(bits, type)                                                                                         \
+    static inline bool cas##bits(volatile type *a, type *expected, type fresh, int order, int otherwise,               \
+                                 const void *pc)                                                                       \
+    {                                                                                                                  \
+        op o;                                                                                                          \
+        op_begin(&o, a, sizeof(type), RAD_WRITE, pc);                                                                  \
+        type old = *a;                                                                                                 \
+        if (old != *expected) {                                                                                        \
+            end_load(&o, otherwise, (uint64_t)old);                                                                    \
+            *expected = old;                                                                                           \
+            return false;                                                                                              \
+        }                                                                                                              \
+        *a = fresh;                                                                                                    \
+        end_change(&o, order, true, old != fresh, (uint64_t)old);                                                      \
+        return true;                                                                                                   \
+    }                                                                                                                  \
+    RAD_INTERNAL int rad__l2_tsan_atomic##bits##_compare_exchange_strong(volatile type *a, void *e, type v, int order, \
+                                                                         int other);                                   \
+    int rad__l2_tsan_atomic##bits##_compare_exchange_strong(volatile type *a, void *e, type v, int order, int other)   \
+    {                                                                                                                  \
+        return cas##bits(a, e, v, order, other, __builtin_return_address(0));                                          \
+    }                                                                                                                  \
+    RAD_INTERNAL int rad__l2_tsan_atomic##bits##_compare_exchange_weak(volatile type *a, void *e, type v, int order,   \
+                                                                       int other);                                     \
+    int rad__l2_tsan_atomic##bits##_compare_exchange_weak(volatile type *a, void *e, type v, int order, int other)     \
+    {                                                                                                                  \
+        return cas##bits(a, e, v, order, other, __builtin_return_address(0));                                          \
+    }                                                                                                                  \
+    RAD_INTERNAL type rad__l2_tsan_atomic##bits##_compare_exchange_val(volatile type *a, type e, type v, int order,    \
+                                                                       int other);                                     \
+    type rad__l2_tsan_atomic##bits##_compare_exchange_val(volatile type *a, type e, type v, int order, int other)      \
+    {                                                                                                                  \
+        cas##bits(a, &e, v, order, other, __builtin_return_address(0));                                                \
+        return e;                                                                                                      \
     }
 
-#define DEFINE_ALL(bits, type)                                                                     \
-    DEFINE_ACCESS(bits, type)                                                                      \
-    DEFINE_CAS(bits, type)                                                                         \
-    DEFINE_RMW(bits, type, exchange, TAKE)                                                         \
-    DEFINE_RMW(bits, type, fetch_add, ADD)                                                         \
-    DEFINE_RMW(bits, type, fetch_sub, SUB)                                                         \
-    DEFINE_RMW(bits, type, fetch_and, AND)                                                         \
-    DEFINE_RMW(bits, type, fetch_or, OR)                                                           \
-    DEFINE_RMW(bits, type, fetch_xor, XOR)                                                         \
+#define DEFINE_ALL(bits, type)                                                                                         \
+    DEFINE_ACCESS(bits, type)                                                                                          \
+    DEFINE_CAS(bits, type)                                                                                             \
+    DEFINE_RMW(bits, type, exchange, TAKE)                                                                             \
+    DEFINE_RMW(bits, type, fetch_add, ADD)                                                                             \
+    DEFINE_RMW(bits, type, fetch_sub, SUB)                                                                             \
+    DEFINE_RMW(bits, type, fetch_and, AND)                                                                             \
+    DEFINE_RMW(bits, type, fetch_or, OR)                                                                               \
+    DEFINE_RMW(bits, type, fetch_xor, XOR)                                                                             \
     DEFINE_RMW(bits, type, fetch_nand, NAND)
 
 DEFINE_ALL(8, u8)

@@ -7,14 +7,13 @@
 #include "lab/l2/l2.h"
 
 RAD_INTERNAL void rad__l2_context_switch(rad_context *from, rad_context *to);
-RAD_INTERNAL void rad__l2_context_make(rad_context *c, void *stack, size_t size,
-                                       void (*entry)(void *argument), void *argument);
+RAD_INTERNAL void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
+                                       void *argument);
 RAD_INTERNAL void rad__l2_give_way(bool longer);
 
 static void touch(const rad_context *c, uint32_t kind, const void *pc)
 {
-    if (rad__l2->phase == L2_PHASE_RUN)
-        rad__l2_range(rad__l2, (const char *)c, sizeof *c, kind, l2_site_of(pc));
+    if (rad__l2->phase == L2_PHASE_RUN) rad__l2_range(rad__l2, (const char *)c, sizeof *c, kind, l2_site_of(pc));
 }
 
 void rad__l2_context_switch(rad_context *from, rad_context *to)
@@ -24,8 +23,7 @@ void rad__l2_context_switch(rad_context *from, rad_context *to)
     rad__context_switch(from, to);
 }
 
-void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument),
-                          void *argument)
+void rad__l2_context_make(rad_context *c, void *stack, size_t size, void (*entry)(void *argument), void *argument)
 {
     l2 *l = rad__l2;
     touch(c, L2_IS_WRITE, __builtin_return_address(0));

@@ -188,8 +188,7 @@ RAD_INTERNAL bool rad__l2_site_is_named(uint32_t site, const char *functions);
 static inline uint32_t l2_site_of(const void *pc)
 {
     size_t offset = (size_t)((const char *)pc - __start_l2text);
-    return RAD_LIKELY(offset <= rad__l2_text_size) ? (uint16_t)(rad__l2_site_at[offset] - 1)
-                                                   : L2_NO_SITE;
+    return RAD_LIKELY(offset <= rad__l2_text_size) ? (uint16_t)(rad__l2_site_at[offset] - 1) : L2_NO_SITE;
 }
 
 /* The machine's number of a point. */
@@ -237,8 +236,7 @@ RAD_INTERNAL bool rad__l2_is_stack(const l2 *l, const char *address);
 /* ---- Races (race.c) ----------------------------------------------------------------------------------- */
 
 /* One access of the running thread within one granule, whose cell is valid. */
-RAD_INTERNAL void rad__l2_access(l2 *l, l2_cell *cell, const char *address, uint8_t mask,
-                                 uint32_t kind, uint32_t site);
+RAD_INTERNAL void rad__l2_access(l2 *l, l2_cell *cell, const char *address, uint8_t mask, uint32_t kind, uint32_t site);
 
 /* The newest access to these bytes is the thread's own, since it last published anything, and a plain one that
  * is at least as strong: what could race with the new access could race with that one. */
@@ -249,8 +247,7 @@ static inline bool l2_access_is_known(l2 *l, const l2_cell *cell, uint8_t mask, 
     return rad__access_is_known(&l->accesses, cell->record, t->clock.at, t->index, mask, kind);
 }
 
-RAD_INTERNAL void rad__l2_range(l2 *l, const char *address, size_t size, uint32_t kind,
-                                uint32_t site);
+RAD_INTERNAL void rad__l2_range(l2 *l, const char *address, size_t size, uint32_t kind, uint32_t site);
 
 /* ---- Threads (threads.c) ------------------------------------------------------------------------------ */
 
@@ -278,8 +275,8 @@ static inline void l2_point(l2 *l, uint32_t site, uint32_t location, enum rad_ac
 }
 
 /* Reports a failure and never comes back. `site` is part of its identity (or NULL): names, never numbers of lines. */
-RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site,
-                                         const char *format, ...) RAD_PRINTF(5, 6);
+RAD_INTERNAL _Noreturn void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site, const char *format,
+                                         ...) RAD_PRINTF(5, 6);
 
 /* Memory ran out, or a limit was met: the run is void. */
 RAD_INTERNAL _Noreturn void rad__l2_error(l2 *l, int code, const char *text);

@@ -24,8 +24,7 @@ static const char *base_name(const char *path)
 /* Is this point in a file that the model is about? */
 static bool covers(const rad_model *m, const l2_site *s)
 {
-    if (strncmp(s->home, "models/", 7) == 0)
-        return strcmp(base_name(s->home), base_name(m->file)) == 0;
+    if (strncmp(s->home, "models/", 7) == 0) return strcmp(base_name(s->home), base_name(m->file)) == 0;
     return rad__l2_site_is_of((uint32_t)(s - rad__l2_sites), m->covers ? m->covers : "");
 }
 
@@ -204,19 +203,17 @@ enum { L2_FIRST = 10, L2_MACHINES_MAX = 50 };
 extern RAD_INTERNAL const rad_model *const __start_l2models[];
 extern RAD_INTERNAL const rad_model *const __stop_l2models[];
 
-#define L2_CREATE(n)                                                                               \
-    static int create_##n(void **self, const rad_case *c, rad_error *error)                        \
-    {                                                                                              \
-        return l2_create(n - L2_FIRST, self, c, error);                                            \
+#define L2_CREATE(n)                                                                                                   \
+    static int create_##n(void **self, const rad_case *c, rad_error *error)                                            \
+    {                                                                                                                  \
+        return l2_create(n - L2_FIRST, self, c, error);                                                                \
     }
 L2_PLACES(L2_CREATE)
 #define L2_NAME(n) create_##n,
-static int (*const creators[])(void **self, const rad_case *c,
-                               rad_error *error) = {L2_PLACES(L2_NAME)};
+static int (*const creators[])(void **self, const rad_case *c, rad_error *error) = {L2_PLACES(L2_NAME)};
 
 static const rad_param no_params[] = {{.name = NULL}};
-static const char *const l2_oracles[] = {"data race",    "use after free", "leak",
-                                         "unseen write", "bad address",    NULL};
+static const char *const l2_oracles[] = {"data race", "use after free", "leak", "unseen write", "bad address", NULL};
 
 uint32_t rad__l2_bug_site(const rad_model *m)
 {

@@ -36,8 +36,7 @@ bool rad__l2_memory_open(l2 *l, rad_error *error)
     l->cells = rad__alloc(l->space_size / 8, sizeof *l->cells);
     l->data_cells = rad__alloc(l->data_size / 8 + 1, sizeof *l->data_cells);
     l->block_at = rad__alloc(L2_HEAP / 8, sizeof *l->block_at);
-    if (!l->cells || !l->data_cells || !l->block_at ||
-        !RAD_GROW(&l->blocks, &l->block_capacity, 16) ||
+    if (!l->cells || !l->data_cells || !l->block_at || !RAD_GROW(&l->blocks, &l->block_capacity, 16) ||
         !RAD_GROW(&l->accesses.items, &l->accesses.capacity, 256) ||
         !RAD_GROW(&l->locations, &l->location_capacity, 64)) {
         rad__error_memory(error);
@@ -125,8 +124,7 @@ void rad__l2_name_of(const l2 *l, const char *address, char *text, size_t size)
     const l2_block *b = in_heap(l, address) ? block_of(l, address) : NULL;
     size_t data = (size_t)(address - __start_l2data);
     if (b != NULL)
-        snprintf(text, size, "heap %u+%zu", (unsigned)(b - l->blocks),
-                 (size_t)(address - l->space) - b->offset);
+        snprintf(text, size, "heap %u+%zu", (unsigned)(b - l->blocks), (size_t)(address - l->space) - b->offset);
     else if (data < l->data_size)
         snprintf(text, size, "static+%zu", data);
     else if ((size_t)(address - l->space) < l->space_size && !in_heap(l, address))
@@ -149,9 +147,7 @@ static const char *role_of(const l2 *l, const char *address)
 static uint64_t signature_of(const l2 *l, const char *address)
 {
     const l2_block *b = in_heap(l, address) ? block_of(l, address) : NULL;
-    if (b != NULL)
-        return rad__mix2((uint64_t)b->thread << 32 | b->ordinal,
-                         (uint64_t)(address - l->space) - b->offset);
+    if (b != NULL) return rad__mix2((uint64_t)b->thread << 32 | b->ordinal, (uint64_t)(address - l->space) - b->offset);
     if ((size_t)(address - l->space) < l->space_size)
         return rad__mix2(UINT64_C(1) << 62, (uint64_t)(address - l->space));
     return rad__mix2(UINT64_C(1) << 63, (uint64_t)(address - __start_l2data));
@@ -224,8 +220,7 @@ uint64_t rad__l2_canonical(const l2 *l, uint64_t value)
     enum { BITS = 48 };
     const uint64_t low = (UINT64_C(1) << BITS) - 1;
     uint64_t region, offset;
-    if ((value & low) <= UINT32_MAX || !address_parts(l, value & low, &region, &offset))
-        return value;
+    if ((value & low) <= UINT32_MAX || !address_parts(l, value & low, &region, &offset)) return value;
     if (value <= low) return region << 60 | offset;
     return (value & ~low) | region << 44 | offset;
 }
@@ -238,8 +233,8 @@ static _Noreturn void memory_misuse(l2 *l, const char *address, const l2_block *
     rad__l2_name_of(l, address, what, sizeof what);
     rad__l2_site_text(site, where, sizeof where);
     rad__l2_fail(l, b ? L2_USE_AFTER_FREE : L2_BAD_ADDRESS, rad__l2_object_at(l, address),
-                 rad__l2_place_text(site, place), "%s %s, at %s", what,
-                 b ? "is used after it was freed" : "is used", where);
+                 rad__l2_place_text(site, place), "%s %s, at %s", what, b ? "is used after it was freed" : "is used",
+                 where);
 }
 
 void rad__l2_memory_check(l2 *l, const char *address, uint32_t site)

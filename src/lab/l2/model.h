@@ -21,14 +21,14 @@
 
 typedef struct rad_model {
     const char *name, *about;
-    const rad_param *params; /* or NULL */
-    const char *bug;         /* what is wrong with it, when it is not `repaired`; NULL: nothing */
-    const char *bug_at;      /* the function whose first atomic is where the bug bites */
-    const char *covers;      /* ends of the paths of the sources on trial: "deque thread/group" */
-    const char *file;        /* the model's own; set by RAD_MODEL */
-    bool no_locals;          /* nothing in it is thread-local: saves 25 ns per step */
-    uint32_t threads;        /* at most RAD_MODEL_THREADS_MAX … */
-    uint32_t (*thread_count)(const rad_case *c);                    /* … or as the case has it */
+    const rad_param *params;                     /* or NULL */
+    const char *bug;                             /* what is wrong with it, when it is not `repaired`; NULL: nothing */
+    const char *bug_at;                          /* the function whose first atomic is where the bug bites */
+    const char *covers;                          /* ends of the paths of the sources on trial: "deque thread/group" */
+    const char *file;                            /* the model's own; set by RAD_MODEL */
+    bool no_locals;                              /* nothing in it is thread-local: saves 25 ns per step */
+    uint32_t threads;                            /* at most RAD_MODEL_THREADS_MAX … */
+    uint32_t (*thread_count)(const rad_case *c); /* … or as the case has it */
     const char *(*thread_role)(const rad_case *c, uint32_t thread); /* NULL: "thread" */
     void (*setup)(const rad_case *c);                               /* or NULL */
     void (*body)(const rad_case *c, uint32_t thread);
@@ -38,18 +38,15 @@ typedef struct rad_model {
 enum { RAD_MODEL_THREADS_MAX = 7 };
 
 /* Puts the model into the table of its object file. */
-#define RAD_MODEL(id, ...)                                                                         \
-    static const rad_model rad_model_##id = {.file = __FILE__, __VA_ARGS__};                       \
-    __attribute__((used, section("l2models"))) static const rad_model *const rad_model_at_##id =   \
-        &rad_model_##id
+#define RAD_MODEL(id, ...)                                                                                             \
+    static const rad_model rad_model_##id = {.file = __FILE__, __VA_ARGS__};                                           \
+    __attribute__((used, section("l2models"))) static const rad_model *const rad_model_at_##id = &rad_model_##id
 
 /* A property of the program on trial; counted, so that "nothing found" can be told from "nothing asked". */
-#define RAD_MODEL_ASSERT(x)                                                                        \
-    (rad__model_asked(), (x) ? (void)0 : rad__model_failed(__FILE__, __LINE__, __func__, #x))
+#define RAD_MODEL_ASSERT(x) (rad__model_asked(), (x) ? (void)0 : rad__model_failed(__FILE__, __LINE__, __func__, #x))
 
 RAD_INTERNAL void rad__model_asked(void);
-RAD_INTERNAL _Noreturn void rad__model_failed(const char *file, int line, const char *function,
-                                              const char *what);
+RAD_INTERNAL _Noreturn void rad__model_failed(const char *file, int line, const char *function, const char *what);
 
 /* In setup: what lies there is called `name` (a literal) in reports. Without a name it is "heap" or "static". */
 RAD_INTERNAL void rad__model_name(const volatile void *p, size_t size, const char *name);

@@ -16,8 +16,7 @@ static inline void plain(void *address, size_t size, uint32_t kind, const void *
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
     l2_cell *cell = l2_cell_of(l, address);
     if (cell == NULL) return; /* constants, or memory of the lab: nobody writes there */
-    if (RAD_LIKELY(l->phase == L2_PHASE_RUN && at + size <= 8 && cell->run == l->run &&
-                   cell->location == 0)) {
+    if (RAD_LIKELY(l->phase == L2_PHASE_RUN && at + size <= 8 && cell->run == l->run && cell->location == 0)) {
         uint8_t mask = size == 8 ? 0xff : (uint8_t)(((1u << size) - 1) << at);
         if (RAD_UNLIKELY(!l2_access_is_known(l, cell, mask, kind)))
             rad__l2_access(l, cell, address, mask, kind, l2_site_of(pc));
@@ -26,23 +25,23 @@ static inline void plain(void *address, size_t size, uint32_t kind, const void *
     rad__l2_range(l, address, size, kind, l2_site_of(pc));
 }
 
-#define DEFINE_PLAIN(name, size, kind)                                                             \
-    RAD_INTERNAL void rad__l2_tsan_##name(void *address);                                          \
-    void rad__l2_tsan_##name(void *address)                                                        \
-    {                                                                                              \
-        plain(address, size, kind, __builtin_return_address(0));                                   \
+#define DEFINE_PLAIN(name, size, kind)                                                                                 \
+    RAD_INTERNAL void rad__l2_tsan_##name(void *address);                                                              \
+    void rad__l2_tsan_##name(void *address)                                                                            \
+    {                                                                                                                  \
+        plain(address, size, kind, __builtin_return_address(0));                                                       \
     }
 
-#define DEFINE_SIZE(size)                                                                          \
-    DEFINE_PLAIN(read##size, size, 0)                                                              \
-    DEFINE_PLAIN(write##size, size, L2_IS_WRITE)                                                   \
-    DEFINE_PLAIN(read_write##size, size, L2_IS_WRITE)                                              \
-    DEFINE_PLAIN(unaligned_read##size, size, 0)                                                    \
-    DEFINE_PLAIN(unaligned_write##size, size, L2_IS_WRITE)                                         \
-    DEFINE_PLAIN(unaligned_read_write##size, size, L2_IS_WRITE)                                    \
-    DEFINE_PLAIN(volatile_read##size, size, 0)                                                     \
-    DEFINE_PLAIN(volatile_write##size, size, L2_IS_WRITE)                                          \
-    DEFINE_PLAIN(unaligned_volatile_read##size, size, 0)                                           \
+#define DEFINE_SIZE(size)                                                                                              \
+    DEFINE_PLAIN(read##size, size, 0)                                                                                  \
+    DEFINE_PLAIN(write##size, size, L2_IS_WRITE)                                                                       \
+    DEFINE_PLAIN(read_write##size, size, L2_IS_WRITE)                                                                  \
+    DEFINE_PLAIN(unaligned_read##size, size, 0)                                                                        \
+    DEFINE_PLAIN(unaligned_write##size, size, L2_IS_WRITE)                                                             \
+    DEFINE_PLAIN(unaligned_read_write##size, size, L2_IS_WRITE)                                                        \
+    DEFINE_PLAIN(volatile_read##size, size, 0)                                                                         \
+    DEFINE_PLAIN(volatile_write##size, size, L2_IS_WRITE)                                                              \
+    DEFINE_PLAIN(unaligned_volatile_read##size, size, 0)                                                               \
     DEFINE_PLAIN(unaligned_volatile_write##size, size, L2_IS_WRITE)
 
 DEFINE_SIZE(1)
@@ -95,22 +94,22 @@ void rad__l2_tsan_func_exit(void)
 
 /* ---- mem* ------------------------------------------------------------------------------------------------- */
 
-#define DEFINE_COPY(name, function)                                                                \
-    RAD_INTERNAL void *name(void *to, const void *from, size_t size);                              \
-    void *name(void *to, const void *from, size_t size)                                            \
-    {                                                                                              \
-        uint32_t site = l2_site_of(__builtin_return_address(0));                                   \
-        rad__l2_range(rad__l2, from, size, 0, site);                                               \
-        rad__l2_range(rad__l2, to, size, L2_IS_WRITE, site);                                       \
-        return function(to, from, size);                                                           \
+#define DEFINE_COPY(name, function)                                                                                    \
+    RAD_INTERNAL void *name(void *to, const void *from, size_t size);                                                  \
+    void *name(void *to, const void *from, size_t size)                                                                \
+    {                                                                                                                  \
+        uint32_t site = l2_site_of(__builtin_return_address(0));                                                       \
+        rad__l2_range(rad__l2, from, size, 0, site);                                                                   \
+        rad__l2_range(rad__l2, to, size, L2_IS_WRITE, site);                                                           \
+        return function(to, from, size);                                                                               \
     }
 
-#define DEFINE_SET(name)                                                                           \
-    RAD_INTERNAL void *name(void *to, int byte, size_t size);                                      \
-    void *name(void *to, int byte, size_t size)                                                    \
-    {                                                                                              \
-        rad__l2_range(rad__l2, to, size, L2_IS_WRITE, l2_site_of(__builtin_return_address(0)));    \
-        return memset(to, byte, size);                                                             \
+#define DEFINE_SET(name)                                                                                               \
+    RAD_INTERNAL void *name(void *to, int byte, size_t size);                                                          \
+    void *name(void *to, int byte, size_t size)                                                                        \
+    {                                                                                                                  \
+        rad__l2_range(rad__l2, to, size, L2_IS_WRITE, l2_site_of(__builtin_return_address(0)));                        \
+        return memset(to, byte, size);                                                                                 \
     }
 
 DEFINE_COPY(rad__l2_memcpy, memcpy)
@@ -147,13 +146,11 @@ static void *heap_take(size_t size)
 {
     l2 *l = rad__l2;
     l2_thread *t = l->running;
-    uint64_t offset =
-        ((uint64_t)l->heap_used + HEAP_GAP + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
+    uint64_t offset = ((uint64_t)l->heap_used + HEAP_GAP + HEAP_ALIGN - 1) / HEAP_ALIGN * HEAP_ALIGN;
     if (size == 0) size = 1;
     if (size > L2_HEAP || offset + size > L2_HEAP)
         rad__l2_error(l, RAD_ELIMIT, "a model allocates more than the lab's heap holds");
-    if (l->block_count > UINT16_MAX ||
-        !RAD_GROW(&l->blocks, &l->block_capacity, l->block_count + 1))
+    if (l->block_count > UINT16_MAX || !RAD_GROW(&l->blocks, &l->block_capacity, l->block_count + 1))
         rad__l2_error(l, RAD_ENOMEM, "out of memory for the blocks of a model");
     uint32_t block = l->block_count++;
     l->blocks[block] = (l2_block){
@@ -178,9 +175,8 @@ static l2_block *heap_block(l2 *l, void *p, const char *what, uint32_t site)
     if (at != 0 && b->offset == offset && !b->freed) return b;
     char where[120], place[L2_PLACE_MAX];
     rad__l2_site_text(site, where, sizeof where);
-    rad__l2_fail(
-        l, L2_USE_AFTER_FREE, RAD_NONE, rad__l2_place_text(site, place), "%s of %s, at %s", what,
-        at != 0 && b->offset == offset ? "what is freed already" : "what was not allocated", where);
+    rad__l2_fail(l, L2_USE_AFTER_FREE, RAD_NONE, rad__l2_place_text(site, place), "%s of %s, at %s", what,
+                 at != 0 && b->offset == offset ? "what is freed already" : "what was not allocated", where);
 }
 
 static void heap_give(void *p, const char *what, uint32_t site)

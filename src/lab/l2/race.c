@@ -15,12 +15,11 @@ static void race_report(void *context, const rad_accessed *old, const rad_access
     rad__actor_name(l->k, now->thread - 1u, second);
     rad_evaluated(l->k, L2_RACE);
     rad_race(l->k, L2_RACE, rad__l2_object_at(l, byte), &one, &other,
-             "%s: %s %s at %s; %s %s at %s; nothing orders the two", what, first,
-             rad__access_text(old->kind), there, second, rad__access_text(now->kind), here);
+             "%s: %s %s at %s; %s %s at %s; nothing orders the two", what, first, rad__access_text(old->kind), there,
+             second, rad__access_text(now->kind), here);
 }
 
-void rad__l2_access(l2 *l, l2_cell *cell, const char *address, uint8_t mask, uint32_t kind,
-                    uint32_t site)
+void rad__l2_access(l2 *l, l2_cell *cell, const char *address, uint8_t mask, uint32_t kind, uint32_t site)
 {
     const l2_thread *t = l->running;
     rad_access_now now = {t->clock.at, address, site, t->index, mask, (uint8_t)kind};
@@ -49,8 +48,7 @@ void rad__l2_range(l2 *l, const char *address, size_t size, uint32_t kind, uint3
     while (size > 0) {
         l2_cell *cell = l2_cell_of(l, address);
         /* Granules are counted from the beginning of the space or of the static data; both are aligned. */
-        uint32_t at =
-            (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
+        uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
         uint32_t count = size < 8 - at ? (uint32_t)size : 8 - at;
         if (cell == NULL) return; /* constants, or memory of the lab: nobody writes there */
         uint8_t mask = (uint8_t)(((1u << count) - 1) << at);

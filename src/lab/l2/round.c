@@ -37,8 +37,7 @@ static const char *round_skip(const l2 *l, const l2_name *stack)
 {
     const char *from = stack->from, *at, *end;
     for (uint32_t i = 1; i <= l->thread_count; i++)
-        if (lives(&l->threads[i]) && round_stack(l, &l->threads[i], &at, &end) &&
-            end == stack->from + stack->size)
+        if (lives(&l->threads[i]) && round_stack(l, &l->threads[i], &at, &end) && end == stack->from + stack->size)
             from = at;
     return from;
 }

@@ -13,8 +13,8 @@ void rad__l2_site_text(uint32_t site, char *text, size_t size)
     }
     const l2_site *s = &rad__l2_sites[site];
     if (s->line)
-        snprintf(text, size, "%s: %s %u (%s:%u)", s->function, s->operation, (unsigned)s->ordinal,
-                 s->file, (unsigned)s->line);
+        snprintf(text, size, "%s: %s %u (%s:%u)", s->function, s->operation, (unsigned)s->ordinal, s->file,
+                 (unsigned)s->line);
     else
         snprintf(text, size, "%s: %s %u (%s)", s->function, s->operation, (unsigned)s->ordinal,
                  s->file); /* the compiler made one call of several lines */
@@ -62,8 +62,7 @@ bool rad__l2_site_is_named(uint32_t site, const char *functions)
         size_t word = strcspn(at, " ");
         if (strncmp(at, s->function, length) != 0) continue;
         if (word == length) return true;
-        if (at[length] == ':' && word == length + 1 + more &&
-            strncmp(at + length + 1, s->operation, more) == 0)
+        if (at[length] == ':' && word == length + 1 + more && strncmp(at + length + 1, s->operation, more) == 0)
             return true;
     }
     return false;

@@ -15,8 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static l2
-    nobody; /* the parts of a model that are asked outside of a run: it has no memory, and no phase */
+static l2 nobody; /* the parts of a model that are asked outside of a run: it has no memory, and no phase */
 
 l2 *rad__l2 = &nobody;
 
@@ -36,8 +35,7 @@ static _Noreturn void thread_break(l2 *l)
     for (;;) thread_leave(l);
 }
 
-void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site, const char *format,
-                  ...)
+void rad__l2_fail(l2 *l, uint32_t oracle, uint32_t object, const char *site, const char *format, ...)
 {
     char text[sizeof l->k->failure.message];
     va_list args;
@@ -100,8 +98,7 @@ RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
     uint32_t action = t->index - 1u;
     switch ((enum l2_life)t->life) {
     case L2_READY:
-        rad_announce(k, action, l2_number(l, t->site),
-                     t->location ? rad__l2_object(l, t->location) : RAD_NONE,
+        rad_announce(k, action, l2_number(l, t->site), t->location ? rad__l2_object(l, t->location) : RAD_NONE,
                      (enum rad_access)t->access);
         break;
     case L2_WAITING:
@@ -203,8 +200,8 @@ static void main_check(void *context)
     rad_evaluated(l->k, L2_LEAK);
     for (uint32_t i = 1; i < l->block_count && l->blocks_live > 0; i++) {
         if (l->blocks[i].freed) continue;
-        rad__l2_fail(l, L2_LEAK, RAD_NONE, NULL, "heap %u, of %u bytes, is never freed (%u in all)",
-                     (unsigned)i, (unsigned)l->blocks[i].size, (unsigned)l->blocks_live);
+        rad__l2_fail(l, L2_LEAK, RAD_NONE, NULL, "heap %u, of %u bytes, is never freed (%u in all)", (unsigned)i,
+                     (unsigned)l->blocks[i].size, (unsigned)l->blocks_live);
     }
     l->running->life = L2_ENDED;
     for (;;) thread_leave(l);
@@ -215,8 +212,7 @@ bool rad__l2_alone(l2 *l, enum l2_phase phase)
     l2_thread *t = &l->threads[L2_MAIN];
     l->phase = phase;
     t->life = L2_READY;
-    rad__context_make(&t->context, t->stack, L2_STACK,
-                      phase == L2_PHASE_SETUP ? main_setup : main_check, l);
+    rad__context_make(&t->context, t->stack, L2_STACK, phase == L2_PHASE_SETUP ? main_setup : main_check, l);
     l->running = t;
     rad__context_switch(&l->home, &t->context);
     l->running = NULL;
@@ -249,8 +245,7 @@ static uint32_t word_point(l2 *l, const volatile void *word, enum rad_access acc
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
     uint32_t site = l2_site_of(pc);
-    if (cell == NULL)
-        rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wait for memory of nobody");
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wait for memory of nobody");
     if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site);
     /* Granules are counted from an aligned beginning. */
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
@@ -262,8 +257,7 @@ static uint32_t word_point(l2 *l, const volatile void *word, enum rad_access acc
 }
 
 RAD_INTERNAL void rad__l2_word_wait(const volatile uint32_t *word, uint32_t expected);
-RAD_INTERNAL bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected,
-                                        uint64_t ns);
+RAD_INTERNAL bool rad__l2_word_wait_for(const volatile uint32_t *word, uint32_t expected, uint64_t ns);
 RAD_INTERNAL uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count);
 
 static void word_wait(l2 *l, const volatile uint32_t *word, uint32_t expected, const void *pc)
@@ -314,8 +308,7 @@ static uint32_t wake_point(l2 *l, const volatile void *word, uint32_t site)
 {
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
-    if (cell == NULL)
-        rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wake for memory of nobody");
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wake for memory of nobody");
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
     uint32_t location = 0;
     if (!rad__l2_is_gone(l, address)) {
@@ -342,8 +335,7 @@ uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count)
     uint32_t location = wake_point(l, word, site), woken = 0;
     uint32_t waiters = location ? waiters_of(l, location) : 0;
     for (; waiters && woken < count; woken++) {
-        uint32_t which = rad_pick(l->k, RAD_PICK_WAKE, l2_number(l, site),
-                                  (uint32_t)__builtin_popcount(waiters));
+        uint32_t which = rad_pick(l->k, RAD_PICK_WAKE, l2_number(l, site), (uint32_t)__builtin_popcount(waiters));
         uint32_t rest = waiters;
         while (which--) rest &= rest - 1;
         uint32_t thread = (uint32_t)__builtin_ctz(rest);
@@ -373,13 +365,11 @@ static const char *file_name(const char *path)
 }
 
 /* Two assertions are two bugs; the same one is the same bug when its line moves. */
-static _Noreturn void assertion_failed(const char *file, int line, const char *function,
-                                       const char *what)
+static _Noreturn void assertion_failed(const char *file, int line, const char *function, const char *what)
 {
     char site[200];
     snprintf(site, sizeof site, "%s: %s", function, what);
-    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, site, "%s:%d: %s", file_name(file), line,
-                 what);
+    rad__l2_fail(rad__l2, RAD_ORACLE_ASSERT, RAD_NONE, site, "%s:%d: %s", file_name(file), line, what);
 }
 
 void rad__model_failed(const char *file, int line, const char *function, const char *what)
@@ -388,8 +378,7 @@ void rad__model_failed(const char *file, int line, const char *function, const c
 }
 
 /* What an assertion of production code becomes here. */
-RAD_INTERNAL _Noreturn void rad__l2_panic(const char *file, int line, const char *function,
-                                          const char *what);
+RAD_INTERNAL _Noreturn void rad__l2_panic(const char *file, int line, const char *function, const char *what);
 void rad__l2_panic(const char *file, int line, const char *function, const char *what)
 {
     assertion_failed(file, line, function, what);
@@ -408,8 +397,7 @@ void rad__l2_misuse(const char *call, const char *what)
     misused(call, what, what);
 }
 
-RAD_INTERNAL _Noreturn void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name,
-                                              const char *what);
+RAD_INTERNAL _Noreturn void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name, const char *what);
 void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name, const char *what)
 {
     char message[200];
@@ -421,8 +409,7 @@ void rad__l2_misuse_by(const char *call, uint64_t fiber, const char *name, const
 void rad__model_name(const volatile void *p, size_t size, const char *name)
 {
     l2 *l = rad__l2;
-    if (l->name_count == L2_NAMES_MAX)
-        rad__l2_error(l, RAD_ELIMIT, "a model gives more names than there is room for");
+    if (l->name_count == L2_NAMES_MAX) rad__l2_error(l, RAD_ELIMIT, "a model gives more names than there is room for");
     l->names[l->name_count++] = (l2_name){(const char *)p, size, name};
 }
 

@@ -72,8 +72,7 @@ RAD_ANSWER(int, prctl, (int what, ...))
 
 /* ---- Priorities and clocks ---------------------------------------------------------------------------- */
 
-RAD_ANSWER(int, pthread_setschedparam,
-           (pthread_t thread, int policy, const struct sched_param *param))
+RAD_ANSWER(int, pthread_setschedparam, (pthread_t thread, int policy, const struct sched_param *param))
 {
     if (!rad__stage.running) return RAD_REAL(pthread_setschedparam)(thread, policy, param);
     rad_thread *t = thread_or_main(thread);

@@ -67,8 +67,7 @@ typedef int clone_function(int (*)(void *), void *, int, void *, ...);
 static rad_baton *baton_make(rad_runner *r)
 {
     static clone_function *real; /* not that of refuse.c */
-    const int how = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                    CLONE_SYSVSEM | CLONE_SETTLS;
+    const int how = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS;
     if (real == NULL) rad__libc_find("clone", &real);
     if (hosts == NULL) hosts = rad__stage_reserve((size_t)RAD_THREADS_MAX * HOST_STACK);
     if (hosts == NULL || host_count == RAD_THREADS_MAX) return NULL;

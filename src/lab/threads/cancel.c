@@ -31,9 +31,8 @@ RAD_ANSWER(int, pthread_cancel, (pthread_t thread))
     if (t->ended) return 0;
     t->cancelled = true;
     if (t->cancel_at_once && t != self && !t->not_cancelled)
-        rad__program_refused("pthread_cancel",
-                             "of a thread with PTHREAD_CANCEL_ASYNCHRONOUS, which "
-                             "can end at any instruction");
+        rad__program_refused("pthread_cancel", "of a thread with PTHREAD_CANCEL_ASYNCHRONOUS, which "
+                                               "can end at any instruction");
     if (t == self && t->cancel_at_once) rad__cancel_point();
     if (t != self) rad__thread_disturb(t);
     return 0;

@@ -13,8 +13,8 @@
 
 /* And the mutex is free. True: it is late. While a handler runs it cannot be woken; if anybody was meanwhile it
  * continues, as if it had been: nobody promises that it was not. */
-static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m,
-                        uint64_t deadline_ns, bool *cancelled)
+static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m, uint64_t deadline_ns,
+                        bool *cancelled)
 {
     uint32_t site = RAD_AT_pthread_cond_woken;
     *cancelled = false;
@@ -62,14 +62,13 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
     if (!rad__mutex_is_mine(m)) {
         if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK) return EPERM;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
-                           "pthread_cond_wait: %s waits with a mutex that it does not hold",
-                           self->runner->role);
+                           "pthread_cond_wait: %s waits with a mutex that it does not hold", self->runner->role);
     }
     const rad_thread *other = rad__thread_waiting(RAD_WAIT_CONDITION, c, 0);
     if (other != NULL && other->mutex != m)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_cond_wait",
-                           "pthread_cond_wait: %s and %s wait for one condition with two mutexes",
-                           other->runner->role, self->runner->role);
+                           "pthread_cond_wait: %s and %s wait for one condition with two mutexes", other->runner->role,
+                           self->runner->role);
     uint32_t kept = m->__data.__count - 1;
     self->mutex = m;
     m->__data.__count = kept;
@@ -96,8 +95,7 @@ static clockid_t clock_of(const pthread_cond_t *c)
     return c->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
-RAD_ANSWER(int, pthread_cond_timedwait,
-           (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until))
+RAD_ANSWER(int, pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_timedwait)(c, m, until);
     return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock_of(c), until));
@@ -157,8 +155,7 @@ RAD_ANSWER(int, cnd_wait, (cnd_t * c, mtx_t *m))
 
 RAD_ANSWER(int, cnd_timedwait, (cnd_t * c, mtx_t *m, const struct timespec *until))
 {
-    return c11(
-        pthread_cond_timedwait((pthread_cond_t *)(void *)c, (pthread_mutex_t *)(void *)m, until));
+    return c11(pthread_cond_timedwait((pthread_cond_t *)(void *)c, (pthread_mutex_t *)(void *)m, until));
 }
 
 RAD_ANSWER(int, cnd_signal, (cnd_t * c))

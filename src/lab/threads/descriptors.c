@@ -52,12 +52,10 @@ static bool is_explored(const void *caller)
 #define EXPLORED() is_explored(__builtin_return_address(0))
 
 /* Of watched code: what the call reads and writes. */
-#define WORD(p) ((long)(uintptr_t)(p)) /* tidy: address ok: as libc.h has it */
-#define BEGINS(name, ...)                                                                          \
-    rad__libc_begins(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, __builtin_return_address(0))
-#define ENDS(name, result, ...)                                                                    \
-    rad__libc_ends(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, result,                           \
-                   __builtin_return_address(0))
+#define WORD(p)           ((long)(uintptr_t)(p)) /* tidy: address ok: as libc.h has it */
+#define BEGINS(name, ...) rad__libc_begins(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, __builtin_return_address(0))
+#define ENDS(name, result, ...)                                                                                        \
+    rad__libc_ends(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, result, __builtin_return_address(0))
 
 /* ---- Waiting ---------------------------------------------------------------------------------------------- */
 
@@ -96,8 +94,7 @@ static enum rad_waited wait_for(uint32_t site, struct pollfd *all, nfds_t count,
     rad_thread *self = rad__thread_self();
     rad__descriptors_used = true;
     if (ask(all, count) == 0)
-        for (nfds_t i = 0; i < count; i++)
-            rad__stage.external |= all[i].fd >= 0 && !is_inside(all[i].fd);
+        for (nfds_t i = 0; i < count; i++) rad__stage.external |= all[i].fd >= 0 && !is_inside(all[i].fd);
     self->polled = all;
     self->polled_count = (uint32_t)count;
     void *files = (void *)(uintptr_t)&rad__files; /* tidy: address ok: only its identity counts */
@@ -129,21 +126,20 @@ bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool write
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-#define READING(type, name, parameters, arguments, ...)                                            \
-    RAD_ANSWER(type, name, parameters)                                                             \
-    {                                                                                              \
-        BEGINS(name, __VA_ARGS__);                                                                 \
-        if (EXPLORED() && !may_go(RAD_AT_read, fd, POLLIN)) return -1;                             \
-        type got = RAD_REAL(name) arguments;                                                       \
-        ENDS(name, got, __VA_ARGS__);                                                              \
-        return got;                                                                                \
+#define READING(type, name, parameters, arguments, ...)                                                                \
+    RAD_ANSWER(type, name, parameters)                                                                                 \
+    {                                                                                                                  \
+        BEGINS(name, __VA_ARGS__);                                                                                     \
+        if (EXPLORED() && !may_go(RAD_AT_read, fd, POLLIN)) return -1;                                                 \
+        type got = RAD_REAL(name) arguments;                                                                           \
+        ENDS(name, got, __VA_ARGS__);                                                                                  \
+        return got;                                                                                                    \
     }
 
 READING(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), fd, WORD(to), (long)size)
-READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), fd,
-        WORD(to), (long)size)
-READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count), fd, WORD(to),
-        count)
+READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), fd, WORD(to),
+        (long)size)
+READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count), fd, WORD(to), count)
 READING(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags), (fd, to, flags), fd, WORD(to))
 READING(int, eventfd_read, (int fd, eventfd_t *to), (fd, to), fd, WORD(to))
 
@@ -153,8 +149,7 @@ static bool waits(int flags)
     return !(flags & (MSG_DONTWAIT | MSG_ERRQUEUE));
 }
 
-static ssize_t receive(int fd, char *to, size_t size, int flags, struct sockaddr *from,
-                       socklen_t *room)
+static ssize_t receive(int fd, char *to, size_t size, int flags, struct sockaddr *from, socklen_t *room)
 {
     static ssize_t (*real)(int, void *, size_t, int, struct sockaddr *, socklen_t *);
     if (real == NULL) rad__libc_find("recvfrom", &real);
@@ -172,18 +167,16 @@ static ssize_t receive(int fd, char *to, size_t size, int flags, struct sockaddr
 RAD_ANSWER(ssize_t, recv, (int fd, void *to, size_t size, int flags))
 {
     BEGINS(recv, fd, WORD(to), (long)size);
-    ssize_t got =
-        EXPLORED() ? receive(fd, to, size, flags, NULL, NULL) : RAD_REAL(recv)(fd, to, size, flags);
+    ssize_t got = EXPLORED() ? receive(fd, to, size, flags, NULL, NULL) : RAD_REAL(recv)(fd, to, size, flags);
     ENDS(recv, got, fd, WORD(to), (long)size);
     return got;
 }
 
-RAD_ANSWER(ssize_t, recvfrom,
-           (int fd, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *room))
+RAD_ANSWER(ssize_t, recvfrom, (int fd, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *room))
 {
     BEGINS(recvfrom, fd, WORD(to), (long)size);
-    ssize_t got = EXPLORED() ? receive(fd, to, size, flags, from, room)
-                             : RAD_REAL(recvfrom)(fd, to, size, flags, from, room);
+    ssize_t got =
+        EXPLORED() ? receive(fd, to, size, flags, from, room) : RAD_REAL(recvfrom)(fd, to, size, flags, from, room);
     ENDS(recvfrom, got, fd, WORD(to), (long)size);
     return got;
 }
@@ -211,8 +204,8 @@ static ssize_t broken_pipe(bool signals)
 static bool is_stream(int fd)
 {
     struct stat about;
-    return fstat(fd, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode) &&
-           !S_ISBLK(about.st_mode) && !S_ISCHR(about.st_mode);
+    return fstat(fd, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode) && !S_ISBLK(about.st_mode) &&
+           !S_ISCHR(about.st_mode);
 }
 
 static ssize_t write_part(int fd, const void *from, size_t size)
@@ -244,8 +237,8 @@ static ssize_t write_all(int fd, const char *from, size_t size, int flags)
     bool blocks = status >= 0 && !(status & O_NONBLOCK) && (flags < 0 || waits(flags));
     do {
         if (!may_go(RAD_AT_write, fd, POLLOUT)) return done > 0 ? (ssize_t)done : -1;
-        ssize_t put = flags < 0 ? write_part(fd, from + done, size - done)
-                                : send_part(fd, from + done, size - done, flags);
+        ssize_t put =
+            flags < 0 ? write_part(fd, from + done, size - done) : send_part(fd, from + done, size - done, flags);
         if (put < 0 && errno == EPIPE) return broken_pipe(flags < 0 || !(flags & MSG_NOSIGNAL));
         if (put < 0 && !(blocks && errno == EAGAIN)) return done > 0 ? (ssize_t)done : -1;
         done += put > 0 ? (size_t)put : 0;
@@ -256,8 +249,7 @@ static ssize_t write_all(int fd, const char *from, size_t size, int flags)
 /* By a fiber: only its signal is ours. */
 static ssize_t of_fiber(ssize_t done, const void *caller, bool signals)
 {
-    bool own =
-        (const char *)caller >= __ehdr_start && (const char *)caller < etext; /* tidy: address ok */
+    bool own = (const char *)caller >= __ehdr_start && (const char *)caller < etext; /* tidy: address ok */
     return done < 0 && errno == EPIPE && rad__stage.running && !own ? broken_pipe(signals) : done;
 }
 
@@ -286,8 +278,7 @@ RAD_ANSWER(ssize_t, send, (int fd, const void *from, size_t size, int flags))
 {
     BEGINS(send, fd, WORD(from), (long)size);
     if (EXPLORED()) return write_all(fd, from, size, flags);
-    return of_fiber(RAD_REAL(send)(fd, from, size, flags), __builtin_return_address(0),
-                    !(flags & MSG_NOSIGNAL));
+    return of_fiber(RAD_REAL(send)(fd, from, size, flags), __builtin_return_address(0), !(flags & MSG_NOSIGNAL));
 }
 
 RAD_ANSWER(ssize_t, sendmsg, (int fd, const struct msghdr *from, int flags))
@@ -366,8 +357,7 @@ RAD_ANSWER(int, __poll_chk, (struct pollfd * all, nfds_t count, int ms, size_t r
     return poll_for(all, count, ns_of_ms(ms));
 }
 
-RAD_ANSWER(int, ppoll,
-           (struct pollfd * all, nfds_t count, const struct timespec *most, const sigset_t *mask))
+RAD_ANSWER(int, ppoll, (struct pollfd * all, nfds_t count, const struct timespec *most, const sigset_t *mask))
 {
     sigset_t before;
     if (!EXPLORED()) return RAD_REAL(ppoll)(all, count, most, mask);
@@ -377,17 +367,14 @@ RAD_ANSWER(int, ppoll,
     return code;
 }
 
-static nfds_t polled_of(int count, const fd_set *in, const fd_set *out, const fd_set *other,
-                        struct pollfd *all)
+static nfds_t polled_of(int count, const fd_set *in, const fd_set *out, const fd_set *other, struct pollfd *all)
 {
     nfds_t used = 0;
     for (int fd = 0; fd < count; fd++) {
-        int events = (in && FD_ISSET(fd, in) ? POLLIN : 0) |
-                     (out && FD_ISSET(fd, out) ? POLLOUT : 0) |
+        int events = (in && FD_ISSET(fd, in) ? POLLIN : 0) | (out && FD_ISSET(fd, out) ? POLLOUT : 0) |
                      (other && FD_ISSET(fd, other) ? POLLPRI : 0);
         if (events == 0) continue;
-        if (used == SELECT_MAX)
-            rad__program_refused("select", "with more than 64 descriptors; poll has no limit");
+        if (used == SELECT_MAX) rad__program_refused("select", "with more than 64 descriptors; poll has no limit");
         all[used++] = (struct pollfd){.fd = fd, .events = (short)events};
     }
     return used;
@@ -415,8 +402,7 @@ RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, stru
 }
 
 RAD_ANSWER(int, pselect,
-           (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *most,
-            const sigset_t *mask))
+           (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *most, const sigset_t *mask))
 {
     sigset_t before;
     if (!EXPLORED()) return RAD_REAL(pselect)(count, in, out, other, most, mask);
@@ -441,8 +427,7 @@ RAD_ANSWER(int, epoll_wait, (int fd, struct epoll_event *events, int most, int m
     return epoll_for(fd, events, most, ns_of_ms(ms));
 }
 
-RAD_ANSWER(int, epoll_pwait,
-           (int fd, struct epoll_event *events, int most, int ms, const sigset_t *mask))
+RAD_ANSWER(int, epoll_pwait, (int fd, struct epoll_event *events, int most, int ms, const sigset_t *mask))
 {
     sigset_t before;
     if (!EXPLORED()) return RAD_REAL(epoll_pwait)(fd, events, most, ms, mask);
@@ -489,21 +474,15 @@ static bool is_unnamed(long number, const long *a, unnamed *u)
     case SYS_select: u->ns = ns_of_timeval(rad__argument_pointer(a[4])); return true;
     case SYS_epoll_wait: u->ns = ns_of_ms((int)a[3]); return true;
 #endif
-    case SYS_ppoll:
-        *u = (unnamed){ns_of(rad__argument_pointer(a[2])), rad__argument_pointer(a[3])};
-        return true;
+    case SYS_ppoll: *u = (unnamed){ns_of(rad__argument_pointer(a[2])), rad__argument_pointer(a[3])}; return true;
     case SYS_pselect6: { /* its mask lies beside a size */
         void *const *mask = rad__argument_pointer(a[5]);
         *u = (unnamed){ns_of(rad__argument_pointer(a[4])), mask ? *mask : NULL};
         return true;
     }
-    case SYS_epoll_pwait:
-        *u = (unnamed){ns_of_ms((int)a[3]), rad__argument_pointer(a[4])};
-        return true;
+    case SYS_epoll_pwait: *u = (unnamed){ns_of_ms((int)a[3]), rad__argument_pointer(a[4])}; return true;
 #ifdef SYS_epoll_pwait2
-    case SYS_epoll_pwait2:
-        *u = (unnamed){ns_of(rad__argument_pointer(a[3])), rad__argument_pointer(a[4])};
-        return true;
+    case SYS_epoll_pwait2: *u = (unnamed){ns_of(rad__argument_pointer(a[3])), rad__argument_pointer(a[4])}; return true;
 #endif
     default: return false;
     }
@@ -515,8 +494,7 @@ static long unnamed_waits(long number, const long *a, uint64_t ns)
 #ifdef SYS_poll
     case SYS_poll:
 #endif
-    case SYS_ppoll:
-        return a[1] > 0 ? poll_for(rad__argument_pointer(a[0]), (nfds_t)a[1], ns) : rest_for(ns);
+    case SYS_ppoll: return a[1] > 0 ? poll_for(rad__argument_pointer(a[0]), (nfds_t)a[1], ns) : rest_for(ns);
 #ifdef SYS_select
     case SYS_select:
 #endif

@@ -48,8 +48,7 @@ static void *donate(void *context)
     d->low = low;
     d->whole = size;
     d->size = low ? (size_t)((char *)__builtin_frame_address(0) - FRAME_ROOM - d->low) : 0;
-    atomic_store_explicit(&d->ready, 1,
-                          memory_order_release); /* pairs with the load in donor_make */
+    atomic_store_explicit(&d->ready, 1, memory_order_release); /* pairs with the load in donor_make */
     word_call(&d->ready, FUTEX_WAKE_PRIVATE, INT_MAX);
     for (;;) word_call(&never, FUTEX_WAIT_PRIVATE, 0);
     return NULL;
@@ -71,8 +70,7 @@ static rad_donor *donor_start(const pthread_attr_t *attributes)
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (code != 0) return NULL;
     /* pairs with that in donate */
-    while (atomic_load_explicit(&d->ready, memory_order_acquire) == 0)
-        word_call(&d->ready, FUTEX_WAIT_PRIVATE, 0);
+    while (atomic_load_explicit(&d->ready, memory_order_acquire) == 0) word_call(&d->ready, FUTEX_WAIT_PRIVATE, 0);
     donor_count++;
     return d->size > 0 ? d : NULL;
 }
@@ -133,8 +131,7 @@ rad_donor *rad__donor_take(const pthread_attr_t *attributes)
     if (!own) note_need(taken, size);
     if (d == NULL) {
         d = own ? donor_make(attributes) : donor_make_sized(size);
-        rad__marks->beyond =
-            own ? "it has a thread on a stack of its own" : "it starts many threads";
+        rad__marks->beyond = own ? "it has a thread on a stack of its own" : "it starts many threads";
     }
     if (d != NULL) d->taken = true;
     return d;

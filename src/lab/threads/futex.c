@@ -66,8 +66,7 @@ static const char *name_of(int what)
     }
 }
 
-static long futex(uint32_t *word, int what, uint32_t value, const struct timespec *at,
-                  const long *a)
+static long futex(uint32_t *word, int what, uint32_t value, const struct timespec *at, const long *a)
 {
     bool some = (uint32_t)a[5] != FUTEX_BITSET_MATCH_ANY;
     int command = what & FUTEX_CMD_MASK;
@@ -78,8 +77,7 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
     case FUTEX_WAIT_BITSET:
         rad__point(RAD_AT_futex_wait, word);
         if (*(volatile uint32_t *)word != value) return -EAGAIN;
-        switch (rad__thread_waits_once(RAD_AT_futex_woken, RAD_WAIT_WORD, word,
-                                       futex_deadline(what, at))) {
+        switch (rad__thread_waits_once(RAD_AT_futex_woken, RAD_WAIT_WORD, word, futex_deadline(what, at))) {
         case RAD_WAITED_DONE: return 0;
         case RAD_WAITED_LATE: return -ETIMEDOUT;
         default: rad__signals_handle(); return -EINTR;
@@ -101,8 +99,7 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
 bool rad__futex_by_number(long number, const long *a, long *answer)
 {
     if (number != SYS_futex || rad__thread_self() == NULL) return false;
-    *answer = futex(rad__argument_pointer(a[0]), (int)a[1], (uint32_t)a[2],
-                    rad__argument_pointer(a[3]), a);
+    *answer = futex(rad__argument_pointer(a[0]), (int)a[1], (uint32_t)a[2], rad__argument_pointer(a[3]), a);
     if (*answer >= 0) return true;
     errno = (int)-*answer;
     *answer = -1;

@@ -36,8 +36,7 @@ static int sem_until(sem_t *s, uint64_t deadline_ns)
     do {
         rad__cancel_point();
         how = rad__thread_waits_once(RAD_AT_sem_wait, RAD_WAIT_SEMAPHORE, s, deadline_ns);
-    } while (how == RAD_WAITED_BROKEN &&
-             (rad__signals_handle() || rad__cancel_is_due(rad__thread_self())));
+    } while (how == RAD_WAITED_BROKEN && (rad__signals_handle() || rad__cancel_is_due(rad__thread_self())));
     if (how != RAD_WAITED_DONE) {
         errno = how == RAD_WAITED_LATE ? ETIMEDOUT : EINTR;
         return -1;
@@ -104,8 +103,7 @@ RAD_ANSWER(int, pthread_barrier_wait, (pthread_barrier_t * b))
     uint32_t needed = *count_of(b);
     if (needed == RAD_DESTROYED) rad__used_destroyed("pthread_barrier_wait", "barrier");
     while (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 < needed) {
-        if (rad__thread_waits_once(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX) ==
-            RAD_WAITED_DONE)
+        if (rad__thread_waits_once(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX) == RAD_WAITED_DONE)
             return 0;
         rad__signals_handle(); /* it has left the others, and comes again */
     }

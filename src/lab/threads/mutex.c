@@ -104,12 +104,10 @@ bool rad__mutex_is_mine(const pthread_mutex_t *m)
     return is_mine(m, rad__thread_self());
 }
 
-RAD_ANSWER(int, pthread_mutex_clocklock,
-           (pthread_mutex_t * m, clockid_t clock, const struct timespec *until))
+RAD_ANSWER(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_clocklock)(m, clock, until);
-    return lock(m, RAD_AT_pthread_mutex_timedlock, "pthread_mutex_timedlock",
-                rad__deadline_of(clock, until));
+    return lock(m, RAD_AT_pthread_mutex_timedlock, "pthread_mutex_timedlock", rad__deadline_of(clock, until));
 }
 
 RAD_ANSWER(int, pthread_mutex_timedlock, (pthread_mutex_t * m, const struct timespec *until))
@@ -144,8 +142,7 @@ RAD_ANSWER(int, pthread_mutex_unlock, (pthread_mutex_t * m))
         const rad_thread *owner = rad__mutex_is_locked(m) ? rad__owner_of(m->__data.__owner) : NULL;
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_unlock",
                            "pthread_mutex_unlock: %s unlocks a mutex that %s%s", self->runner->role,
-                           owner ? "is held by " : "is not locked",
-                           owner ? owner->runner->role : "");
+                           owner ? "is held by " : "is not locked", owner ? owner->runner->role : "");
     }
     if (--m->__data.__count > 0) return 0;
     rad__mutex_release(m);
@@ -159,8 +156,7 @@ RAD_ANSWER(int, pthread_mutex_destroy, (pthread_mutex_t * m))
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_destroy)(m);
     rad__point(RAD_AT_pthread_mutex_destroy, m);
     if (rad__mutex_is_locked(m))
-        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_destroy",
-                           "pthread_mutex_destroy: the mutex is locked");
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_mutex_destroy", "pthread_mutex_destroy: the mutex is locked");
     m->__data.__nusers = 0;
     return RAD_REAL(pthread_mutex_destroy)(m);
 }
@@ -208,8 +204,7 @@ static void *plain(pthread_spinlock_t *l)
 RAD_ANSWER(int, pthread_spin_lock, (pthread_spinlock_t * l))
 {
     rad_thread *self = rad__thread_self();
-    if (self != NULL)
-        rad__thread_waits(RAD_AT_pthread_spin_lock, RAD_WAIT_SPIN, plain(l), UINT64_MAX);
+    if (self != NULL) rad__thread_waits(RAD_AT_pthread_spin_lock, RAD_WAIT_SPIN, plain(l), UINT64_MAX);
     int code = RAD_REAL(pthread_spin_lock)(l);
     if (self != NULL) rad__share_take(self, plain(l));
     rad__threads_review(plain(l));
@@ -234,8 +229,7 @@ RAD_ANSWER(int, pthread_spin_unlock, (pthread_spinlock_t * l))
     rad_thread *self = rad__thread_self();
     if (self != NULL && !rad__share_give(self, plain(l)))
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_spin_unlock",
-                           "pthread_spin_unlock: %s unlocks a spin lock that it does not hold",
-                           self->runner->role);
+                           "pthread_spin_unlock: %s unlocks a spin lock that it does not hold", self->runner->role);
     int code = RAD_REAL(pthread_spin_unlock)(l);
     rad__threads_review(plain(l));
     rad__thread_released();

@@ -22,8 +22,7 @@ static uint32_t processors(void)
 {
     static uint32_t count;
     const char *how = count == 0 ? rad__os_env(RAD_UNDER_TEST) : NULL;
-    if (count == 0 && (how == NULL || sscanf(how, "%*d,%*d,%*d,%*c,%u", &count) != 1))
-        count = RAD_PROCESSORS;
+    if (count == 0 && (how == NULL || sscanf(how, "%*d,%*d,%*d,%*c,%u", &count) != 1)) count = RAD_PROCESSORS;
     return count;
 }
 
@@ -153,12 +152,8 @@ bool rad__processors_by_number(long number, const long *a, long *result)
 {
     size_t size = (size_t)a[1], told = (processors() + 63) / 64 * sizeof(long);
     switch (number) {
-    case SYS_getcpu:
-        *result = getcpu(rad__argument_pointer(a[0]), rad__argument_pointer(a[1]));
-        break;
-    case SYS_sched_setaffinity:
-        *result = sched_setaffinity((pid_t)a[0], size, rad__argument_pointer(a[2]));
-        break;
+    case SYS_getcpu: *result = getcpu(rad__argument_pointer(a[0]), rad__argument_pointer(a[1])); break;
+    case SYS_sched_setaffinity: *result = sched_setaffinity((pid_t)a[0], size, rad__argument_pointer(a[2])); break;
     case SYS_sched_getaffinity: /* the system says how much it has written */
         *result = sched_getaffinity((pid_t)a[0], size, rad__argument_pointer(a[2]));
         if (*result == 0) *result = (long)told;
@@ -180,15 +175,13 @@ static void list(int fd)
                 i, count, i, count);
 }
 
-static const char *const ranges[] = {"/sys/devices/system/cpu/online",
-                                     "/sys/devices/system/cpu/possible",
+static const char *const ranges[] = {"/sys/devices/system/cpu/online", "/sys/devices/system/cpu/possible",
                                      "/sys/devices/system/cpu/present"};
 
 bool rad__processors_file(const char *path, int *fd)
 {
     bool is_list = strcmp(path, "/proc/cpuinfo") == 0, is_range = false;
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        is_range |= strcmp(path, ranges[i]) == 0;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) is_range |= strcmp(path, ranges[i]) == 0;
     if (!is_list && !is_range) return false;
     *fd = memfd_create("processors", MFD_CLOEXEC);
     if (*fd < 0) return true;

@@ -23,9 +23,7 @@ bool rad__robust_is(const pthread_mutex_t *m)
 int rad__robust_state(const pthread_mutex_t *m)
 {
     if (!rad__robust_is(m) || rad__mutex_is_locked(m)) return 0;
-    return m->__data.__owner == INCONSISTENT ? EOWNERDEAD
-           : m->__data.__owner == LOST       ? ENOTRECOVERABLE
-                                             : 0;
+    return m->__data.__owner == INCONSISTENT ? EOWNERDEAD : m->__data.__owner == LOST ? ENOTRECOVERABLE : 0;
 }
 
 void rad__robust_taken(pthread_mutex_t *m, int state)
@@ -33,8 +31,7 @@ void rad__robust_taken(pthread_mutex_t *m, int state)
     uint32_t at = 0;
     m->__data.__nusers = state == EOWNERDEAD ? NOT_YET : 0;
     while (at < held_count && held[at] != m) at++;
-    if (at == HELD_MAX)
-        rad__program_refused("pthread_mutex_lock", "of more than 1,024 robust mutexes in one run");
+    if (at == HELD_MAX) rad__program_refused("pthread_mutex_lock", "of more than 1,024 robust mutexes in one run");
     held[at] = m;
     if (at == held_count) held_count++;
 }
@@ -63,8 +60,7 @@ void rad__robust_end(const rad_thread *t)
 RAD_ANSWER(int, pthread_mutex_consistent, (pthread_mutex_t * m))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_consistent)(m);
-    if (!rad__robust_is(m) || !rad__mutex_is_mine(m) || m->__data.__nusers != NOT_YET)
-        return EINVAL;
+    if (!rad__robust_is(m) || !rad__mutex_is_mine(m) || m->__data.__nusers != NOT_YET) return EINVAL;
     m->__data.__nusers = 0;
     return 0;
 }

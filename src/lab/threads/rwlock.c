@@ -35,8 +35,7 @@ static int read_until(pthread_rwlock_t *l, uint64_t deadline_ns)
         rad__point(RAD_AT_pthread_rwlock_rdlock, l);
         return EDEADLK;
     }
-    if (!rad__thread_waits(RAD_AT_pthread_rwlock_rdlock, RAD_WAIT_READ, l, deadline_ns))
-        return ETIMEDOUT;
+    if (!rad__thread_waits(RAD_AT_pthread_rwlock_rdlock, RAD_WAIT_READ, l, deadline_ns)) return ETIMEDOUT;
     begin_read(l, self);
     return 0;
 }
@@ -50,8 +49,7 @@ static int write_until(pthread_rwlock_t *l, uint64_t deadline_ns)
         rad__point(RAD_AT_pthread_rwlock_wrlock, l);
         return EDEADLK;
     }
-    if (!rad__thread_waits(RAD_AT_pthread_rwlock_wrlock, RAD_WAIT_WRITE, l, deadline_ns))
-        return ETIMEDOUT;
+    if (!rad__thread_waits(RAD_AT_pthread_rwlock_wrlock, RAD_WAIT_WRITE, l, deadline_ns)) return ETIMEDOUT;
     l->__data.__cur_writer = rad__owner_word(self);
     rad__threads_review(l);
     return 0;
@@ -67,14 +65,12 @@ RAD_ANSWER(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l))
     return rad__thread_self() ? write_until(l, UINT64_MAX) : RAD_REAL(pthread_rwlock_wrlock)(l);
 }
 
-RAD_ANSWER(int, pthread_rwlock_clockrdlock,
-           (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
+RAD_ANSWER(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
     return read_until(l, rad__deadline_of(clock, until));
 }
 
-RAD_ANSWER(int, pthread_rwlock_clockwrlock,
-           (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
+RAD_ANSWER(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
     return write_until(l, rad__deadline_of(clock, until));
 }
@@ -125,20 +121,17 @@ RAD_ANSWER(int, pthread_rwlock_unlock, (pthread_rwlock_t * l))
     check_use(l, "pthread_rwlock_unlock");
     if (l->__data.__cur_writer != 0 && !writes(l, self)) {
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
-                           "pthread_rwlock_unlock: %s unlocks what another thread writes",
-                           self->runner->role);
+                           "pthread_rwlock_unlock: %s unlocks what another thread writes", self->runner->role);
     } else if (l->__data.__cur_writer != 0) {
         l->__data.__cur_writer = 0;
     } else if (l->__data.__readers >= READER) {
         if (!rad__share_give(self, l))
             rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
-                               "pthread_rwlock_unlock: %s unlocks what other threads read",
-                               self->runner->role);
+                               "pthread_rwlock_unlock: %s unlocks what other threads read", self->runner->role);
         l->__data.__readers -= READER;
     } else {
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_unlock",
-                           "pthread_rwlock_unlock: %s unlocks a lock that is free",
-                           self->runner->role);
+                           "pthread_rwlock_unlock: %s unlocks a lock that is free", self->runner->role);
     }
     rad__threads_review(l);
     rad__thread_released();
@@ -151,8 +144,7 @@ RAD_ANSWER(int, pthread_rwlock_destroy, (pthread_rwlock_t * l))
     rad__point(RAD_AT_pthread_rwlock_destroy, l);
     check_use(l, "pthread_rwlock_destroy");
     if (l->__data.__cur_writer != 0 || l->__data.__readers >= READER)
-        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_destroy",
-                           "pthread_rwlock_destroy: the lock is held");
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_rwlock_destroy", "pthread_rwlock_destroy: the lock is held");
     l->__data.__readers = RAD_DESTROYED;
     return 0;
 }

@@ -76,22 +76,19 @@ void rad__signals_open(void)
     user = getuid();
     for (int i = 1; i <= SIGNALS; i++)
         if (real_sigaction()(i, NULL, &actions[i]) != 0) actions[i].sa_handler = SIG_DFL;
-    if (actions[SIGPIPE].sa_handler == SIG_IGN)
-        actions[SIGPIPE].sa_handler = SIG_DFL; /* raddle's */
+    if (actions[SIGPIPE].sa_handler == SIG_IGN) actions[SIGPIPE].sa_handler = SIG_DFL; /* raddle's */
 }
 
 /* ---- What a signal does ---------------------------------------------------------------------------------------- */
 
 static bool is_fault(int number)
 {
-    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
-           number == SIGTRAP;
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL || number == SIGTRAP;
 }
 
 static bool is_ignored(int number)
 {
-    bool by_default =
-        number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
+    bool by_default = number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
     const struct sigaction *a = &actions[number];
     return a->sa_handler == SIG_IGN || (a->sa_handler == SIG_DFL && by_default);
 }
@@ -196,8 +193,7 @@ bool rad__signals_handle(void)
 static bool takes(const rad_thread *t, int number)
 {
     if (t->ended) return false;
-    return !(t->blocked & bit(number)) ||
-           (t->wait == RAD_WAIT_SIGNAL && (t->awaited & bit(number)));
+    return !(t->blocked & bit(number)) || (t->wait == RAD_WAIT_SIGNAL && (t->awaited & bit(number)));
 }
 
 static uint32_t takers(int number, rad_thread **all)
@@ -430,8 +426,7 @@ RAD_ANSWER(int, pthread_sigqueue, (pthread_t thread, int number, const union sig
 {
     if (!rad__stage.running) return RAD_REAL(pthread_sigqueue)(thread, number, value);
     rad_thread *t = rad__thread_of(thread);
-    if (rad__thread_self() == NULL)
-        rad__refuse("pthread_sigqueue", "a fiber cannot send to a thread");
+    if (rad__thread_self() == NULL) rad__refuse("pthread_sigqueue", "a fiber cannot send to a thread");
     rad__point(RAD_AT_pthread_kill, t);
     siginfo_t info = info_of(number, SI_QUEUE);
     info.si_value = value;
@@ -493,8 +488,7 @@ RAD_ANSWER(int, killpg, (pid_t group, int number))
 RAD_ANSWER(int, sigqueue, (pid_t pid, int number, const union sigval value))
 {
     if (!rad__stage.running) return RAD_REAL(sigqueue)(pid, number, value);
-    if (!is_own(pid))
-        return to_another("sigqueue", number) ? -1 : RAD_REAL(sigqueue)(pid, number, value);
+    if (!is_own(pid)) return to_another("sigqueue", number) ? -1 : RAD_REAL(sigqueue)(pid, number, value);
     rad__point(RAD_AT_kill, NULL);
     siginfo_t info = info_of(number, SI_QUEUE);
     info.si_value = value;
@@ -551,8 +545,7 @@ RAD_ANSWER(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct 
     siginfo_t info;
     uint64_t until = UINT64_MAX;
     if (!rad__stage.running) return RAD_REAL(sigtimedwait)(set, to, most);
-    if (most)
-        until = rad__stage.now_ns + (uint64_t)most->tv_sec * 1000000000u + (uint64_t)most->tv_nsec;
+    if (most) until = rad__stage.now_ns + (uint64_t)most->tv_sec * 1000000000u + (uint64_t)most->tv_nsec;
     int code = wait_for(bits_of(set), &info, until);
     if (code != 0) return answer(code);
     if (to) *to = info;
@@ -612,8 +605,7 @@ bool rad__signals_by_number(long number, const long *a, long *result)
 {
     switch (number) {
     case SYS_rt_sigprocmask:
-        *result =
-            mask_by_number((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]));
+        *result = mask_by_number((int)a[0], rad__argument_pointer(a[1]), rad__argument_pointer(a[2]));
         return true;
     case SYS_kill: *result = rad__libc_kill((pid_t)a[0], (int)a[1]); return true;
 #ifdef SYS_pause

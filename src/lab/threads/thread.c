@@ -118,8 +118,8 @@ static const char *name_of(void *(*fn)(void *), const void *arg)
     return rad__address_name(code, "thread");
 }
 
-int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*fn)(void *),
-                      void *arg, const char *name, uint64_t blocked)
+int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg,
+                      const char *name, uint64_t blocked)
 {
     int detach = PTHREAD_CREATE_JOINABLE;
     rad__point(RAD_AT_pthread_create, NULL);
@@ -145,12 +145,10 @@ int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void 
     return 0;
 }
 
-RAD_ANSWER(int, pthread_create,
-           (pthread_t * thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg))
+RAD_ANSWER(int, pthread_create, (pthread_t * thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg))
 {
     const rad_thread *self = rad__thread_self();
-    if (self == NULL)
-        rad__refuse("pthread_create", "threads are explored when main or a thread starts them");
+    if (self == NULL) rad__refuse("pthread_create", "threads are explored when main or a thread starts them");
     return rad__thread_start(thread, attributes, fn, arg, name_of(fn, arg), self->blocked);
 }
 
@@ -161,8 +159,7 @@ static int join(pthread_t thread, void **result, uint64_t deadline_ns)
         rad__program_fails(RAD_ORACLE_MISUSE, "pthread_join",
                            "pthread_join: of a thread that was joined, or never was");
     if (t->detached)
-        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_join", "pthread_join: %s is detached",
-                           t->runner->role);
+        rad__program_fails(RAD_ORACLE_MISUSE, "pthread_join", "pthread_join: %s is detached", t->runner->role);
     if (t == self) return EDEADLK;
     rad__cancel_point();
     if (!rad__thread_waits(RAD_AT_pthread_join, RAD_WAIT_JOIN, t, deadline_ns)) return ETIMEDOUT;
@@ -173,8 +170,7 @@ static int join(pthread_t thread, void **result, uint64_t deadline_ns)
 
 RAD_ANSWER(int, pthread_join, (pthread_t thread, void **result))
 {
-    return rad__thread_self() ? join(thread, result, UINT64_MAX)
-                              : RAD_REAL(pthread_join)(thread, result);
+    return rad__thread_self() ? join(thread, result, UINT64_MAX) : RAD_REAL(pthread_join)(thread, result);
 }
 
 RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
@@ -185,14 +181,12 @@ RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
     return join(thread, result, UINT64_MAX);
 }
 
-RAD_ANSWER(int, pthread_clockjoin_np,
-           (pthread_t thread, void **result, clockid_t clock, const struct timespec *until))
+RAD_ANSWER(int, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until))
 {
     return join(thread, result, until ? rad__deadline_of(clock, until) : UINT64_MAX);
 }
 
-RAD_ANSWER(int, pthread_timedjoin_np,
-           (pthread_t thread, void **result, const struct timespec *until))
+RAD_ANSWER(int, pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *until))
 {
     return pthread_clockjoin_np(thread, result, CLOCK_REALTIME, until);
 }

@@ -106,12 +106,11 @@ RAD_INTERNAL void rad__threads_begin(rad_runner *main);
 
 /* A point of the thread that runs, at which it can be chosen only when it need not wait for this. Returns when it was
  * chosen; false: the deadline came first, and what it waited for is not there. */
-RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address,
-                                    uint64_t deadline_ns);
+RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns);
 
 /* The same, which a signal breaks: whoever waits lets handlers run, and may wait again. */
-RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait,
-                                                    void *address, uint64_t deadline_ns);
+RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address,
+                                                    uint64_t deadline_ns);
 
 /* Waits so long, after a point. Returns what was left when a signal broke it. */
 RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);
@@ -134,12 +133,10 @@ RAD_INTERNAL void rad__stuck_report_threads(void);
 
 /* How many wait there in this way; the one of those at this place in their order of coming. */
 RAD_INTERNAL uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address);
-RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address,
-                                             uint32_t index);
+RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, uint32_t index);
 
 /* Wakes up to `count` of them. Which is the kernel's choice when there are more. Returns how many. */
-RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait,
-                                          const void *address, uint32_t count);
+RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void *address, uint32_t count);
 
 /* The one that has waited longest, if any: no choice. */
 RAD_INTERNAL void rad__threads_wake_first(enum rad_wait_kind wait, const void *address);
@@ -163,13 +160,11 @@ RAD_INTERNAL bool rad__thread_may_pick(const rad_runner *r);
 RAD_INTERNAL _Noreturn void rad__thread_ends(rad_thread *t);
 
 /* pthread_create of a thread that has this name in reports, and these signals blocked. */
-RAD_INTERNAL int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes,
-                                   void *(*fn)(void *), void *arg, const char *name,
-                                   uint64_t blocked);
+RAD_INTERNAL int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg,
+                                   const char *name, uint64_t blocked);
 
 /* Calls main; pthread_exit in it ends its thread, and the process when the others have ended. */
-RAD_INTERNAL int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv,
-                                char **envp);
+RAD_INTERNAL int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv, char **envp);
 
 /* Who holds a mutex: the owner's word in it. */
 RAD_INTERNAL int rad__owner_word(const rad_thread *t);

@@ -42,9 +42,7 @@ typedef struct timer {
 
 /* The first one is that of alarm and setitimer. */
 static timer timers[TIMERS_MAX] = {
-    {.kind = TIMER_SIGNAL,
-     .rings_ns = UINT64_MAX,
-     .info = {.si_signo = SIGALRM, .si_code = SI_KERNEL}},
+    {.kind = TIMER_SIGNAL, .rings_ns = UINT64_MAX, .info = {.si_signo = SIGALRM, .si_code = SI_KERNEL}},
 };
 static uint32_t timer_count = 1; /* those beyond were never used */
 
@@ -105,8 +103,7 @@ static void ring(timer *t)
         t->rings_ns = UINT64_MAX;
     }
     if (t->kind == TIMER_SIGNAL) send_signal(t, (uint32_t)times);
-    if (t->kind == TIMER_FILE && write(t->fd, &times, sizeof times) < 0)
-        t->rings_ns = UINT64_MAX; /* it was closed */
+    if (t->kind == TIMER_FILE && write(t->fd, &times, sizeof times) < 0) t->rings_ns = UINT64_MAX; /* it was closed */
     if (t->kind == TIMER_THREAD) {
         t->due += (uint32_t)times;
         rad__threads_wake_first(RAD_WAIT_WORD, t);
@@ -273,18 +270,15 @@ static int thread_start(timer *t)
     const void *code;
     pthread_t thread;
     memcpy(&code, &t->fn, sizeof code);
-    return rad__thread_start(&thread, &t->attributes, timer_thread, t,
-                             rad__address_name(code, "timer"), ~UINT64_C(0));
+    return rad__thread_start(&thread, &t->attributes, timer_thread, t, rad__address_name(code, "timer"), ~UINT64_C(0));
 }
 
 static int threads_begin(timer *t, const struct sigevent *how)
 {
-    if (rad__thread_self() == NULL)
-        rad__refuse("timer_create", "a fiber cannot have a timer that starts threads");
+    if (rad__thread_self() == NULL) rad__refuse("timer_create", "a fiber cannot have a timer that starts threads");
     t->fn = how->sigev_notify_function;
     pthread_attr_init(&t->attributes);
-    if (how->sigev_notify_attributes)
-        t->attributes = *(const pthread_attr_t *)how->sigev_notify_attributes;
+    if (how->sigev_notify_attributes) t->attributes = *(const pthread_attr_t *)how->sigev_notify_attributes;
     pthread_attr_setdetachstate(&t->attributes, PTHREAD_CREATE_DETACHED);
     rad__object_begins(t, RAD_AT_timer_rings, "timer", NULL);
     return thread_start(t);
@@ -326,8 +320,7 @@ RAD_ANSWER(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *i
     return code == 0 ? 0 : fails(code);
 }
 
-RAD_ANSWER(int, timer_settime,
-           (timer_t id, int flags, const struct itimerspec *to, struct itimerspec *was))
+RAD_ANSWER(int, timer_settime, (timer_t id, int flags, const struct itimerspec *to, struct itimerspec *was))
 {
     if (!rad__program_calls()) return RAD_REAL(timer_settime)(id, flags, to, was);
     timer *t = timer_of(id);
@@ -390,8 +383,7 @@ void rad__timers_close(int fd)
 }
 
 /* Setting it forgets what it has counted. */
-RAD_ANSWER(int, timerfd_settime,
-           (int fd, int flags, const struct itimerspec *to, struct itimerspec *was))
+RAD_ANSWER(int, timerfd_settime, (int fd, int flags, const struct itimerspec *to, struct itimerspec *was))
 {
     uint64_t count;
     if (!rad__program_calls()) return RAD_REAL(timerfd_settime)(fd, flags, to, was);
@@ -421,9 +413,7 @@ bool rad__timers_by_number(long number, const long *a, long *answer)
     case SYS_getitimer: *answer = rad__libc_getitimer((int)a[0], second); return true;
     case SYS_setitimer: *answer = rad__libc_setitimer((int)a[0], second, third); return true;
     case SYS_timerfd_create: *answer = rad__libc_timerfd_create((int)a[0], (int)a[1]); return true;
-    case SYS_timerfd_settime:
-        *answer = rad__libc_timerfd_settime((int)a[0], (int)a[1], third, fourth);
-        return true;
+    case SYS_timerfd_settime: *answer = rad__libc_timerfd_settime((int)a[0], (int)a[1], third, fourth); return true;
     case SYS_timerfd_gettime: *answer = rad__libc_timerfd_gettime((int)a[0], second); return true;
     default: return false;
     }

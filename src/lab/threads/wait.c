@@ -94,8 +94,7 @@ bool rad__share_give(rad_thread *t, const void *lock)
     uint32_t at = share_at(t, lock);
     if (at == RAD_NONE && t->share_count <= RAD_SHARES_MAX) return false;
     t->share_count--;
-    if (at != RAD_NONE && t->share_count < RAD_SHARES_MAX)
-        t->shares[at] = t->shares[t->share_count];
+    if (at != RAD_NONE && t->share_count < RAD_SHARES_MAX) t->shares[at] = t->shares[t->share_count];
     return true;
 }
 
@@ -141,8 +140,7 @@ static bool can_continue(const rad_thread *t)
     switch (t->wait) {
     case RAD_WAIT_MUTEX: return rad__mutex_can_be_taken(t->address, t);
     case RAD_WAIT_READ: return can_read(rwlock);
-    case RAD_WAIT_WRITE:
-        return rwlock->__data.__cur_writer == 0 && rwlock->__data.__readers < READER;
+    case RAD_WAIT_WRITE: return rwlock->__data.__cur_writer == 0 && rwlock->__data.__readers < READER;
     case RAD_WAIT_SEMAPHORE: return *(const uint32_t *)t->address > 0;
     case RAD_WAIT_JOIN: return ((const rad_thread *)t->address)->ended;
     case RAD_WAIT_ONCE: return (*(const int *)t->address & 3) != 1;
@@ -162,16 +160,14 @@ static bool can_continue(const rad_thread *t)
 static bool is_cancellation_point(enum rad_wait_kind wait)
 {
     return wait == RAD_WAIT_CONDITION || wait == RAD_WAIT_SEMAPHORE || wait == RAD_WAIT_JOIN ||
-           wait == RAD_WAIT_SIGNAL || wait == RAD_WAIT_HANDLER || wait == RAD_WAIT_TIME ||
-           wait == RAD_WAIT_FILE;
+           wait == RAD_WAIT_SIGNAL || wait == RAD_WAIT_HANDLER || wait == RAD_WAIT_TIME || wait == RAD_WAIT_FILE;
 }
 
 /* A handler is to run first, or it is cancelled. */
 static bool is_broken(const rad_thread *t)
 {
     if (t->woken) return false;
-    if (RAD_UNLIKELY(t->cancelled) && is_cancellation_point(t->wait) && rad__cancel_is_due(t))
-        return true;
+    if (RAD_UNLIKELY(t->cancelled) && is_cancellation_point(t->wait) && rad__cancel_is_due(t)) return true;
     return RAD_UNLIKELY(rad__signals_pending > 0) && rad__signal_comes(t);
 }
 
@@ -200,13 +196,11 @@ void rad__threads_review(const void *address)
 {
     for (uint32_t i = 0; i < thread_count; i++) {
         rad_thread *t = &threads[i];
-        if (t->wait != RAD_WAIT_NONE && t->address == address && t->runner != rad__stage.current)
-            review(t);
+        if (t->wait != RAD_WAIT_NONE && t->address == address && t->runner != rad__stage.current) review(t);
     }
 }
 
-enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address,
-                                       uint64_t deadline_ns)
+enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
 {
     rad_thread *t = rad__thread_self();
     rad_runner *r = t->runner;
@@ -292,8 +286,7 @@ static void wake(rad_thread *t)
     review(t);
 }
 
-uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void *address,
-                             uint32_t count)
+uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void *address, uint32_t count)
 {
     uint32_t woken = 0, waiting;
     while (woken < count && (waiting = rad__threads_waiting(wait, address)) > 0) {
@@ -359,13 +352,11 @@ void rad__thread_expired(rad_runner *r)
 const rad_thread *rad__thread_holder(const rad_thread *t)
 {
     switch (t->wait) {
-    case RAD_WAIT_MUTEX:
-        return rad__owner_of(((const pthread_mutex_t *)t->address)->__data.__owner);
+    case RAD_WAIT_MUTEX: return rad__owner_of(((const pthread_mutex_t *)t->address)->__data.__owner);
     case RAD_WAIT_READ:
     case RAD_WAIT_WRITE: {
         const pthread_rwlock_t *l = t->address;
-        return l->__data.__cur_writer ? rad__owner_of(l->__data.__cur_writer)
-                                      : rad__share_holder(l);
+        return l->__data.__cur_writer ? rad__owner_of(l->__data.__cur_writer) : rad__share_holder(l);
     }
     case RAD_WAIT_SPIN: return rad__share_holder(t->address);
     case RAD_WAIT_ONCE: return rad__thread_at((uint32_t) * (const int *)t->address >> 2);
@@ -378,8 +369,7 @@ void rad__thread_tell_wait(const rad_runner *r)
 {
     const rad_thread *t = r->thread, *holder = rad__thread_holder(t);
     if (rad__stage.prefix || t->wait == RAD_WAIT_TIME) return;
-    rad__tell_wait(r->number, rad__object_at(r->object, r->site),
-                   holder ? holder->runner->number : RAD_NONE);
+    rad__tell_wait(r->number, rad__object_at(r->object, r->site), holder ? holder->runner->number : RAD_NONE);
 }
 
 bool rad__thread_may_pick(const rad_runner *r)
@@ -403,8 +393,7 @@ uint64_t rad__thread_sleeps(uint64_t ns)
     rad__cancel_point();
     if (ns == 0) return 0;
     uint64_t now = rad__stage.now_ns, until = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
-    if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE)
-        return 0;
+    if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE) return 0;
     rad__signals_handle();
     rad__cancel_point();
     return until > rad__stage.now_ns ? until - rad__stage.now_ns : 0;

@@ -52,11 +52,10 @@ void rad__watched_stop(uint32_t site, const void *at, const void *pc)
 
 static uint32_t site_of(enum rad_watched_kind kind)
 {
-    static const uint16_t sites[] = {
-        [RAD_WATCHED_LOAD] = RAD_AT_LOAD,         [RAD_WATCHED_STORE] = RAD_AT_STORE,
-        [RAD_WATCHED_EXCHANGE] = RAD_AT_EXCHANGE, [RAD_WATCHED_FETCH] = RAD_AT_FETCH,
-        [RAD_WATCHED_CAS] = RAD_AT_CAS,           [RAD_WATCHED_READ] = RAD_AT_READ,
-        [RAD_WATCHED_WRITE] = RAD_AT_WRITE};
+    static const uint16_t sites[] = {[RAD_WATCHED_LOAD] = RAD_AT_LOAD,         [RAD_WATCHED_STORE] = RAD_AT_STORE,
+                                     [RAD_WATCHED_EXCHANGE] = RAD_AT_EXCHANGE, [RAD_WATCHED_FETCH] = RAD_AT_FETCH,
+                                     [RAD_WATCHED_CAS] = RAD_AT_CAS,           [RAD_WATCHED_READ] = RAD_AT_READ,
+                                     [RAD_WATCHED_WRITE] = RAD_AT_WRITE};
     return sites[kind];
 }
 
@@ -123,13 +122,11 @@ static void receive(rad_watch *w, rad_view *v, const rad_cell *cell, uint32_t lo
             rad__order_receive(&view, all[i].release, order, w->view_count);
 }
 
-static void publish(rad_watch *w, rad_view *v, const rad_cell *cell, uint32_t location, int order,
-                    bool goes_on)
+static void publish(rad_watch *w, rad_view *v, const rad_cell *cell, uint32_t location, int order, bool goes_on)
 {
     rad_order_view view = rad__order_of(v);
     rad_location *l = &w->locations[location];
-    l->publishes =
-        rad__order_publish(&view, l->release, l->publishes, order, goes_on, w->view_count);
+    l->publishes = rad__order_publish(&view, l->release, l->publishes, order, goes_on, w->view_count);
     l->known = true;
     for (uint32_t i = cell->location; i != 0; i = w->locations[i].next)
         if (overlap(&w->locations[i], l)) w->locations[i].known = false;

@@ -15,12 +15,7 @@
 
 extern void __libc_free(void *p);
 
-enum {
-    KEPT_BLOCKS = 1 << 10,
-    KEPT_BYTES = 8 << 20,
-    CALL_TEXT = 200,
-    HISTORY_TEXT = 2 * CALL_TEXT + 8
-};
+enum { KEPT_BLOCKS = 1 << 10, KEPT_BYTES = 8 << 20, CALL_TEXT = 200, HISTORY_TEXT = 2 * CALL_TEXT + 8 };
 enum { RUN_BEFORE = 1 }; /* the first decision */
 
 /* Of this run: put back with the program's memory. */
@@ -61,8 +56,7 @@ void rad__watched_allocated(const void *block, size_t size, const void *pc)
 static rad_block_call allocated(const rad_watch *w, const void *block)
 {
     const rad_block *b = w->runs ? block_place(w->blocks, w->run, block) : NULL;
-    if (b == NULL || b->at != block || b->run != w->run)
-        b = block_place(w->blocks_before, RUN_BEFORE, block);
+    if (b == NULL || b->at != block || b->run != w->run) b = block_place(w->blocks_before, RUN_BEFORE, block);
     return b->at == block ? b->allocated : (rad_block_call){0, 0};
 }
 
@@ -73,8 +67,7 @@ void rad__watched_program(void)
     if (w == NULL) return;
     w->runs = false;
     w->freed_before = w->freed_count = 0;
-    if (w->block_count_before > 0)
-        memset(w->blocks_before, 0, RAD_BLOCKS_WATCHED_MAX * sizeof *w->blocks_before);
+    if (w->block_count_before > 0) memset(w->blocks_before, 0, RAD_BLOCKS_WATCHED_MAX * sizeof *w->blocks_before);
     w->block_count_before = 0;
 }
 
@@ -170,8 +163,7 @@ static const char *history(const rad_freed *f, char text[HISTORY_TEXT])
     return text;
 }
 
-void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at, uint32_t kind,
-                       uint32_t site)
+void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at, uint32_t kind, uint32_t site)
 {
     char place[RAD_PLACE_TEXT], spot[96], before[HISTORY_TEXT];
     const rad_freed *f = freed_at(w, cell);
@@ -179,18 +171,16 @@ void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at, uint3
     rad__watched_spot(w->sites[site].pc, spot, sizeof spot);
     if (rad__tell_kernel) rad__tell_kernel->evaluations[RAD_ORACLE_FREED]++;
     rad__program_fails(RAD_ORACLE_FREED, place, "%.40s %s byte %zu of a block of %zu at %s %s: %s",
-                       rad__stage.current->role, kind & RAD_ACCESS_WRITES ? "writes" : "reads",
-                       (size_t)(at - f->block), f->size, place, spot, history(f, before));
+                       rad__stage.current->role, kind & RAD_ACCESS_WRITES ? "writes" : "reads", (size_t)(at - f->block),
+                       f->size, place, spot, history(f, before));
 }
 
-static void mark(rad_watch *w, rad_view *v, char *block, size_t size, uint32_t number,
-                 uint32_t site)
+static void mark(rad_watch *w, rad_view *v, char *block, size_t size, uint32_t number, uint32_t site)
 {
     for (size_t i = 0; i < size; i += 8) {
         rad_cell *cell = rad__cell_of(w, block + i);
         if (cell == NULL) return;
-        if (cell->access != 0)
-            rad__watched_access(w, v, cell, block + i, 0xff, RAD_ACCESS_WRITES, site);
+        if (cell->access != 0) rad__watched_access(w, v, cell, block + i, 0xff, RAD_ACCESS_WRITES, site);
         *cell = (rad_cell){.access = number | RAD_CELL_FREED};
     }
 }
@@ -199,9 +189,8 @@ static void freed_twice(const rad_freed *f, const void *pc)
 {
     char spot[96], before[HISTORY_TEXT];
     rad__watched_spot((uintptr_t)pc, spot, sizeof spot); /* tidy: address ok: for its name */
-    rad__program_fails(RAD_ORACLE_FREED_TWICE, "free",
-                       "%.40s frees a block of %zu bytes again %s: %s", rad__stage.current->role,
-                       f->size, spot, history(f, before));
+    rad__program_fails(RAD_ORACLE_FREED_TWICE, "free", "%.40s frees a block of %zu bytes again %s: %s",
+                       rad__stage.current->role, f->size, spot, history(f, before));
 }
 
 /* Where it belongs in w->freed; RAD_NONE: no memory. */
@@ -232,8 +221,7 @@ static bool free_in_run(rad_watch *w, rad_view *v, const rad_freed *f, const voi
     char *block = (char *)(uintptr_t)f->block; /* tidy: address ok: it is the program's */
     const rad_cell *cell = rad__cell_of(w, block);
     if (cell == NULL) return false;
-    if ((cell->access & RAD_CELL_FREED) && freed_at(w, cell)->block == block)
-        freed_twice(freed_at(w, cell), pc);
+    if ((cell->access & RAD_CELL_FREED) && freed_at(w, cell)->block == block) freed_twice(freed_at(w, cell), pc);
     uint32_t number = freed_add(w, f);
     if (number == RAD_NONE) return false;
     mark(w, v, block, f->size, number, rad__watched_site(w, pc, "free"));

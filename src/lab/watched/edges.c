@@ -62,8 +62,7 @@ static uint32_t place_of(const rad_watch *w, const void *object)
     uint32_t size = 2 * w->passed_capacity;
     uint64_t bits = (uintptr_t)object; /* tidy: address ok: where to look for the same one */
     uint32_t at = (uint32_t)((bits >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % size;
-    while (w->passed_slots[at] != 0 && w->passed[w->passed_slots[at] - 1].object != object)
-        at = (at + 1) % size;
+    while (w->passed_slots[at] != 0 && w->passed[w->passed_slots[at] - 1].object != object) at = (at + 1) % size;
     return at;
 }
 
@@ -76,8 +75,7 @@ static bool passed_grow(rad_watch *w)
     if (slots == NULL) return false;
     rad__free(w->passed_slots);
     w->passed_slots = slots;
-    for (uint32_t i = 0; i < w->passed_count; i++)
-        w->passed_slots[place_of(w, w->passed[i].object)] = i + 1;
+    for (uint32_t i = 0; i < w->passed_count; i++) w->passed_slots[place_of(w, w->passed[i].object)] = i + 1;
     return true;
 }
 

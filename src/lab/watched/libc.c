@@ -104,12 +104,9 @@ static size_t size_of(const rad_libc_range *r, const made *m)
 {
     size_t most = number_of(m, r->b), size = 0;
     switch ((enum rad_libc_size)r->size) {
-    case RAD_LIBC_BYTES:
-        size = number_of(m, r->a);
-        return r->b && __builtin_mul_overflow(size, most, &size) ? 0 : size;
+    case RAD_LIBC_BYTES: size = number_of(m, r->a); return r->b && __builtin_mul_overflow(size, most, &size) ? 0 : size;
     case RAD_LIBC_STRING: return string_size(pointer_of(m, r->a), most);
-    case RAD_LIBC_SOUGHT:
-        return sought_size(pointer_of(m, r->at), (int)m->arguments[1], most, r->b == 0);
+    case RAD_LIBC_SOUGHT: return sought_size(pointer_of(m, r->at), (int)m->arguments[1], most, r->b == 0);
     case RAD_LIBC_EQUAL: return equal_size(pointer_of(m, 1), pointer_of(m, 2), most);
     case RAD_LIBC_RESULT:
         if (m->result <= 0) return 0;
@@ -130,8 +127,7 @@ static void use(const char *at, size_t size, bool writes, const void *pc)
 }
 
 /* As much of the parts as was filled, or all. */
-static void use_parts(const struct iovec *parts, size_t count, size_t most, bool writes,
-                      const void *pc)
+static void use_parts(const struct iovec *parts, size_t count, size_t most, bool writes, const void *pc)
 {
     for (size_t i = 0; i < count && i < IOV_MAX && most > 0; i++) {
         size_t size = least(parts[i].iov_len, most);
@@ -199,36 +195,36 @@ void rad__libc_ends(enum rad_libc_call call, const long *arguments, long result,
 
 #define PC __builtin_return_address(0)
 
-#define SEEN(name, ...)                                                                            \
-    RAD_API long rad__seen_##name(long a, long b, long c, long d, long e, long f) __asm__(#name);  \
-    long rad__seen_##name(long a, long b, long c, long d, long e, long f)                          \
-    {                                                                                              \
-        if (RAD_LIKELY(rad__watch == NULL)) return REAL(name, a, b, c, d, e, f);                   \
-        const long arguments[] = {a, b, c, d, e, f};                                               \
-        rad__libc_begins(RAD_LIBC_##name, arguments, PC);                                          \
-        long result = REAL(name, a, b, c, d, e, f);                                                \
-        rad__libc_ends(RAD_LIBC_##name, arguments, result, PC);                                    \
-        return result;                                                                             \
+#define SEEN(name, ...)                                                                                                \
+    RAD_API long rad__seen_##name(long a, long b, long c, long d, long e, long f) __asm__(#name);                      \
+    long rad__seen_##name(long a, long b, long c, long d, long e, long f)                                              \
+    {                                                                                                                  \
+        if (RAD_LIKELY(rad__watch == NULL)) return REAL(name, a, b, c, d, e, f);                                       \
+        const long arguments[] = {a, b, c, d, e, f};                                                                   \
+        rad__libc_begins(RAD_LIBC_##name, arguments, PC);                                                              \
+        long result = REAL(name, a, b, c, d, e, f);                                                                    \
+        rad__libc_ends(RAD_LIBC_##name, arguments, result, PC);                                                        \
+        return result;                                                                                                 \
     }
 RAD_LIBC_SEEN(SEEN)
 
 /* What is behind the format goes to the function for a va_list. */
-#define PRINTING(name, parameters, words, format, printed)                                         \
-    RAD_ANSWER(int, name, parameters)                                                              \
-    {                                                                                              \
-        const long arguments[] = words;                                                            \
-        va_list more;                                                                              \
-        rad__libc_begins(RAD_LIBC_##name, arguments, PC);                                          \
-        va_start(more, format);                                                                    \
-        int result = printed;                                                                      \
-        va_end(more);                                                                              \
-        rad__libc_ends(RAD_LIBC_##name, arguments, result, PC);                                    \
-        return result;                                                                             \
+#define PRINTING(name, parameters, words, format, printed)                                                             \
+    RAD_ANSWER(int, name, parameters)                                                                                  \
+    {                                                                                                                  \
+        const long arguments[] = words;                                                                                \
+        va_list more;                                                                                                  \
+        rad__libc_begins(RAD_LIBC_##name, arguments, PC);                                                              \
+        va_start(more, format);                                                                                        \
+        int result = printed;                                                                                          \
+        va_end(more);                                                                                                  \
+        rad__libc_ends(RAD_LIBC_##name, arguments, result, PC);                                                        \
+        return result;                                                                                                 \
     }
 
-#define WORDS(...)                                                                                 \
-    {                                                                                              \
-        __VA_ARGS__                                                                                \
+#define WORDS(...)                                                                                                     \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
     }
 #define WORD(p) ((long)(uintptr_t)(p)) /* tidy: address ok: as the table has it */
 
@@ -238,13 +234,12 @@ extern int checked_vsnprintf(char *to, size_t size, int flag, size_t room, const
 extern int checked_vsprintf(char *to, int flag, size_t room, const char *format,
                             va_list more) __asm__("__vsprintf_chk");
 
-PRINTING(snprintf, (char *to, size_t size, const char *format, ...),
-         WORDS(WORD(to), (long)size, WORD(format)), format, vsnprintf(to, size, format, more))
+PRINTING(snprintf, (char *to, size_t size, const char *format, ...), WORDS(WORD(to), (long)size, WORD(format)), format,
+         vsnprintf(to, size, format, more))
 PRINTING(__snprintf_chk, (char *to, size_t size, int flag, size_t room, const char *format, ...),
          WORDS(WORD(to), (long)size, flag, (long)room, WORD(format)), format,
          checked_vsnprintf(to, size, flag, room, format, more))
 PRINTING(sprintf, (char *to, const char *format, ...), WORDS(WORD(to), WORD(format)), format,
          checked_vsprintf(to, 0, SIZE_MAX, format, more))
 PRINTING(__sprintf_chk, (char *to, int flag, size_t room, const char *format, ...),
-         WORDS(WORD(to), flag, (long)room, WORD(format)), format,
-         checked_vsprintf(to, flag, room, format, more))
+         WORDS(WORD(to), flag, (long)room, WORD(format)), format, checked_vsprintf(to, flag, room, format, more))

@@ -10,11 +10,11 @@
 
 /* How many bytes. */
 enum rad_libc_size {
-    RAD_LIBC_BYTES, /* argument a, times argument b if that is not 0 */
-    RAD_LIBC_STRING, /* the string in argument a with its end; at most argument b, if that is not 0 */
-    RAD_LIBC_SOUGHT, /* up to the character in argument 2; at most argument b */
-    RAD_LIBC_EQUAL, /* as long as the strings 1 and 2 are equal, and one more; at most argument b */
-    RAD_LIBC_PARTS, /* a struct iovec or several: argument a; of what is written as much as the result */
+    RAD_LIBC_BYTES,   /* argument a, times argument b if that is not 0 */
+    RAD_LIBC_STRING,  /* the string in argument a with its end; at most argument b, if that is not 0 */
+    RAD_LIBC_SOUGHT,  /* up to the character in argument 2; at most argument b */
+    RAD_LIBC_EQUAL,   /* as long as the strings 1 and 2 are equal, and one more; at most argument b */
+    RAD_LIBC_PARTS,   /* a struct iovec or several: argument a; of what is written as much as the result */
     RAD_LIBC_MESSAGE, /* the same in a struct msghdr */
     RAD_LIBC_RESULT,  /* the result, times argument a if that is not 0; at most argument b */
     RAD_LIBC_PRINTED, /* the result and the end of a string; at most argument b */
@@ -127,7 +127,6 @@ RAD_INTERNAL void rad__libc_open(void);
 /* Around such a call with these arguments: a point if its place is one, and its memory. Without effect unless watched
  * code has made it. */
 RAD_INTERNAL void rad__libc_begins(enum rad_libc_call call, const long *arguments, const void *pc);
-RAD_INTERNAL void rad__libc_ends(enum rad_libc_call call, const long *arguments, long result,
-                                 const void *pc);
+RAD_INTERNAL void rad__libc_ends(enum rad_libc_call call, const long *arguments, long result, const void *pc);
 
 #endif

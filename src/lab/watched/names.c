@@ -181,8 +181,7 @@ static uint32_t ordinal_of(const rad_watched_module *m, const char *begin, const
     const char *name = m ? operation_at(m, call) : NULL, *target = call_target(call);
     for (const char *at = begin; at < call; at += STEP) {
         const char *other = name ? operation_at(m, at) : NULL;
-        bool same = name ? other != NULL && strcmp(other, name) == 0
-                         : target != NULL && call_target(at) == target;
+        bool same = name ? other != NULL && strcmp(other, name) == 0 : target != NULL && call_target(at) == target;
         ordinal += same;
     }
     return ordinal;
@@ -218,8 +217,7 @@ void rad__watched_spot(uintptr_t pc, char *text, size_t size)
     struct dl_phdr_info info;
     text[0] = 0;
     if (rad__file_at(&info, pc - 1))
-        snprintf(text, size, "[%.70s+%llx]", info.dlpi_name,
-                 (unsigned long long)(pc - 1 - info.dlpi_addr));
+        snprintf(text, size, "[%.70s+%llx]", info.dlpi_name, (unsigned long long)(pc - 1 - info.dlpi_addr));
 }
 
 /* ---- Variables ------------------------------------------------------------------------------ */
@@ -228,10 +226,8 @@ static bool is_stack(const char *at)
 {
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
-        const rad_berth *berth =
-            r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
-        if (r->kind == RAD_RUNNER_THREAD && r->stack &&
-            (size_t)(at - (const char *)r->stack) < r->stack_size)
+        const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
+        if (r->kind == RAD_RUNNER_THREAD && r->stack && (size_t)(at - (const char *)r->stack) < r->stack_size)
             return true;
         if (berth && (size_t)(at - (const char *)berth->base) < berth->size) return true;
     }
@@ -255,8 +251,7 @@ static bool variable_text(const void *at, char *text, size_t size)
 
 void rad__watched_name(const void *at, char *text, size_t size)
 {
-    if (!variable_text(at, text, size))
-        snprintf(text, size, "%s", is_stack(at) ? "a variable on a stack" : "memory");
+    if (!variable_text(at, text, size)) snprintf(text, size, "%s", is_stack(at) ? "a variable on a stack" : "memory");
 }
 
 const char *rad__watched_variable(const void *at)
@@ -265,8 +260,7 @@ const char *rad__watched_variable(const void *at)
     if (w == NULL) return NULL;
     uint64_t bits = (uintptr_t)at; /* tidy: address ok: where to look for the same one */
     uint32_t place = (uint32_t)(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40) % RAD_NAMES_WATCHED_MAX;
-    while (w->names[place].at != NULL && w->names[place].at != at)
-        place = (place + 1) % RAD_NAMES_WATCHED_MAX;
+    while (w->names[place].at != NULL && w->names[place].at != at) place = (place + 1) % RAD_NAMES_WATCHED_MAX;
     rad_variable_name *n = &w->names[place];
     if (n->at == NULL) {
         if (w->name_count == RAD_NAMES_WATCHED_MAX / 2) return NULL;

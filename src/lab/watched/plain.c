@@ -41,8 +41,8 @@ static void race_found(void *context, const rad_accessed *old, const rad_access_
     rad__tell_race(&r);
 }
 
-void rad__watched_access(rad_watch *w, const rad_view *v, rad_cell *cell, const char *at,
-                         uint8_t mask, uint32_t kind, uint32_t site)
+void rad__watched_access(rad_watch *w, const rad_view *v, rad_cell *cell, const char *at, uint8_t mask, uint32_t kind,
+                         uint32_t site)
 {
     uint16_t index = (uint16_t)rad__view_index(w, v);
     rad_access_now now = {v->clock, at, site, index, mask, (uint8_t)kind};
@@ -58,8 +58,7 @@ static void forget_locations(rad_watch *w, const rad_cell *cell, uint8_t mask)
         if (w->locations[i].mask & mask) w->locations[i].known = w->locations[i].publishes = false;
 }
 
-static void access_range(rad_watch *w, const rad_view *v, const char *at, size_t size,
-                         uint32_t kind, uint32_t site)
+static void access_range(rad_watch *w, const rad_view *v, const char *at, size_t size, uint32_t kind, uint32_t site)
 {
     while (size > 0) {
         uint32_t from = rad__cell_at(at);
@@ -68,8 +67,7 @@ static void access_range(rad_watch *w, const rad_view *v, const char *at, size_t
         rad_cell *cell = rad__cell_of(w, at);
         if (cell == NULL) return;
         if (RAD_UNLIKELY(cell->access & RAD_CELL_FREED)) rad__watched_gone(w, cell, at, kind, site);
-        if (!rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v), mask,
-                                  kind))
+        if (!rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v), mask, kind))
             rad__watched_access(w, v, cell, at, mask, kind, site);
         if ((kind & RAD_ACCESS_WRITES) && cell->location) forget_locations(w, cell, mask);
         at += part;
@@ -102,15 +100,14 @@ void rad__watched_looks(rad_view *v, const char *at, size_t size, const void *pc
 
 /* ---- The call ------------------------------------------------------------------------------- */
 
-static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, size_t size,
-                            uint32_t kind)
+static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, size_t size, uint32_t kind)
 {
     uint32_t from = rad__cell_at(at);
     if (from + size > 8) return false;
     const rad_cell *cell = rad__cell_of(w, at);
     return cell != NULL && cell->location == 0 && !(cell->access & RAD_CELL_FREED) &&
-           rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v),
-                                rad__mask_of(from, size), kind);
+           rad__access_is_known(&w->accesses, cell->access, v->clock, rad__view_index(w, v), rad__mask_of(from, size),
+                                kind);
 }
 
 void rad__watched_plain(const void *address, size_t size, int how, const void *pc)
@@ -125,7 +122,6 @@ void rad__watched_plain(const void *address, size_t size, int how, const void *p
     if (w->points == NULL && is_known(w, v, at, size, kind)) return;
     if (RAD_UNLIKELY(v->fresh)) rad__watched_fresh(v);
     uint32_t site = rad__watched_site(w, pc, NULL);
-    if (RAD_UNLIKELY(w->sites[site].is_point) && !met)
-        rad__watched_stop(kind ? RAD_AT_WRITE : RAD_AT_READ, at, pc);
+    if (RAD_UNLIKELY(w->sites[site].is_point) && !met) rad__watched_stop(kind ? RAD_AT_WRITE : RAD_AT_READ, at, pc);
     access_range(w, v, at, size, kind, site);
 }

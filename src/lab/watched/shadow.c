@@ -44,8 +44,7 @@ static uint32_t spread(uintptr_t key, uint32_t size)
 static rad_watched_page *page_place(rad_watch *w, uintptr_t number)
 {
     uint32_t at = spread(number, RAD_PAGES_MAX);
-    while (w->pages[at].number != 0 && w->pages[at].number != number + 1)
-        at = (at + 1) & (RAD_PAGES_MAX - 1);
+    while (w->pages[at].number != 0 && w->pages[at].number != number + 1) at = (at + 1) & (RAD_PAGES_MAX - 1);
     return &w->pages[at];
 }
 
@@ -82,8 +81,7 @@ rad_cell *rad__cell_find(rad_watch *w, uintptr_t number)
     return p->cells;
 }
 
-static void forget_in_page(const rad_watch *w, const rad_watched_page *p, uintptr_t from,
-                           uintptr_t to)
+static void forget_in_page(const rad_watch *w, const rad_watched_page *p, uintptr_t from, uintptr_t to)
 {
     if (p->number == 0 || p->run != w->run) return;
     uintptr_t first = (p->number - 1) * RAD_PAGE_CELLS, last = first + RAD_PAGE_CELLS;
@@ -131,8 +129,7 @@ void rad__watched_run(void)
     w->block_count = 0;
     w->any_everyone = false;
     w->view_count = 0;
-    if (w->passed_slots)
-        memset(w->passed_slots, 0, 2 * w->passed_capacity * sizeof *w->passed_slots);
+    if (w->passed_slots) memset(w->passed_slots, 0, 2 * w->passed_capacity * sizeof *w->passed_slots);
     memset(w->everyone, 0, sizeof w->everyone);
     memset(w->views, 0, sizeof w->views);
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
@@ -173,8 +170,7 @@ uint32_t rad__watched_site(rad_watch *w, const void *pc, const char *call)
 {
     uintptr_t key = (uintptr_t)pc; /* tidy: address ok: a key, and an offset for people */
     uint32_t at = spread(key, RAD_SITES_WATCHED_MAX);
-    while (w->sites[at].pc != 0 && w->sites[at].pc != key)
-        at = (at + 1) & (RAD_SITES_WATCHED_MAX - 1);
+    while (w->sites[at].pc != 0 && w->sites[at].pc != key) at = (at + 1) & (RAD_SITES_WATCHED_MAX - 1);
     rad_watched_site *s = &w->sites[at];
     if (RAD_LIKELY(s->pc != 0)) return at;
     if (w->site_count == RAD_SITES_WATCHED_MAX / 4 * 3)

@@ -18,32 +18,32 @@ extern const rad_watched_calls rad_watched __attribute__((weak, visibility("defa
 
 /* ---- Plain accesses ------------------------------------------------------------------------------------------ */
 
-#define DEFINE_PLAIN(name, size, writes)                                                           \
-    STUB void __tsan_##name(void *at);                                                             \
-    STUB void __tsan_##name(void *at)                                                              \
-    {                                                                                              \
-        if (ON) rad_watched.plain(at, size, writes, PC);                                           \
+#define DEFINE_PLAIN(name, size, writes)                                                                               \
+    STUB void __tsan_##name(void *at);                                                                                 \
+    STUB void __tsan_##name(void *at)                                                                                  \
+    {                                                                                                                  \
+        if (ON) rad_watched.plain(at, size, writes, PC);                                                               \
     }
 
-#define DEFINE_VOLATILE(name, size, writes)                                                        \
-    STUB void __tsan_##name(void *at);                                                             \
-    STUB void __tsan_##name(void *at)                                                              \
-    {                                                                                              \
-        if (ON) rad_watched.volatiles(at, size, writes, PC);                                       \
+#define DEFINE_VOLATILE(name, size, writes)                                                                            \
+    STUB void __tsan_##name(void *at);                                                                                 \
+    STUB void __tsan_##name(void *at)                                                                                  \
+    {                                                                                                                  \
+        if (ON) rad_watched.volatiles(at, size, writes, PC);                                                           \
     }
 
 #define SIZES(X) X(1) X(2) X(4) X(8) X(16)
 
-#define DEFINE_SIZE(size)                                                                          \
-    DEFINE_PLAIN(read##size, size, 0)                                                              \
-    DEFINE_PLAIN(write##size, size, 1)                                                             \
-    DEFINE_PLAIN(read_write##size, size, 1)                                                        \
-    DEFINE_PLAIN(unaligned_read##size, size, 0)                                                    \
-    DEFINE_PLAIN(unaligned_write##size, size, 1)                                                   \
-    DEFINE_PLAIN(unaligned_read_write##size, size, 1)                                              \
-    DEFINE_VOLATILE(volatile_read##size, size, 0)                                                  \
-    DEFINE_VOLATILE(volatile_write##size, size, 1)                                                 \
-    DEFINE_VOLATILE(unaligned_volatile_read##size, size, 0)                                        \
+#define DEFINE_SIZE(size)                                                                                              \
+    DEFINE_PLAIN(read##size, size, 0)                                                                                  \
+    DEFINE_PLAIN(write##size, size, 1)                                                                                 \
+    DEFINE_PLAIN(read_write##size, size, 1)                                                                            \
+    DEFINE_PLAIN(unaligned_read##size, size, 0)                                                                        \
+    DEFINE_PLAIN(unaligned_write##size, size, 1)                                                                       \
+    DEFINE_PLAIN(unaligned_read_write##size, size, 1)                                                                  \
+    DEFINE_VOLATILE(volatile_read##size, size, 0)                                                                      \
+    DEFINE_VOLATILE(volatile_write##size, size, 1)                                                                     \
+    DEFINE_VOLATILE(unaligned_volatile_read##size, size, 0)                                                            \
     DEFINE_VOLATILE(unaligned_volatile_write##size, size, 1)
 SIZES(DEFINE_SIZE)
 
@@ -106,74 +106,74 @@ typedef uint16_t word16;
 typedef uint32_t word32;
 typedef uint64_t word64;
 
-#define BEGIN(a, kind)                                                                             \
+#define BEGIN(a, kind)                                                                                                 \
     if (ON) rad_watched.begin(PLAIN_PTR(a), sizeof *(a), kind, PC)
-#define END(kind, order)                                                                           \
+#define END(kind, order)                                                                                               \
     if (ON) rad_watched.end(kind, order)
 
 /* A constant order, which compilers want: the strongest, but for stores, where that costs. */
 enum { STRONGEST = __ATOMIC_SEQ_CST };
 
-#define DEFINE_RMW(bits, name, builtin, kind)                                                      \
-    STUB word##bits __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits v, int order); \
-    STUB word##bits __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits v, int order)  \
-    {                                                                                              \
-        BEGIN(a, kind);                                                                            \
-        word##bits old = builtin(a, v, STRONGEST);                                                 \
-        END(kind, order);                                                                          \
-        return old;                                                                                \
+#define DEFINE_RMW(bits, name, builtin, kind)                                                                          \
+    STUB word##bits __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits v, int order);                     \
+    STUB word##bits __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits v, int order)                      \
+    {                                                                                                                  \
+        BEGIN(a, kind);                                                                                                \
+        word##bits old = builtin(a, v, STRONGEST);                                                                     \
+        END(kind, order);                                                                                              \
+        return old;                                                                                                    \
     }
 
 /* gcc asks for success and keeps what was there in *expected; clang asks for what was there. */
-#define DEFINE_CAS(bits, name)                                                                     \
-    STUB int __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits *expected,            \
-                                          word##bits v, int order, int otherwise);                 \
-    STUB int __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits *expected,            \
-                                          word##bits v, int order, int otherwise)                  \
-    {                                                                                              \
-        BEGIN(a, RAD_WATCHED_CAS);                                                                 \
-        int done = __atomic_compare_exchange_n(a, expected, v, 0, STRONGEST, STRONGEST);           \
-        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);            \
-        return done;                                                                               \
+#define DEFINE_CAS(bits, name)                                                                                         \
+    STUB int __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits *expected, word##bits v, int order,       \
+                                          int otherwise);                                                              \
+    STUB int __tsan_atomic##bits##_##name(volatile word##bits *a, word##bits *expected, word##bits v, int order,       \
+                                          int otherwise)                                                               \
+    {                                                                                                                  \
+        BEGIN(a, RAD_WATCHED_CAS);                                                                                     \
+        int done = __atomic_compare_exchange_n(a, expected, v, 0, STRONGEST, STRONGEST);                               \
+        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);                                \
+        return done;                                                                                                   \
     }
 
-#define DEFINE_ATOMIC(bits)                                                                        \
-    STUB word##bits __tsan_atomic##bits##_load(const volatile word##bits *a, int order);           \
-    STUB word##bits __tsan_atomic##bits##_load(const volatile word##bits *a, int order)            \
-    {                                                                                              \
-        BEGIN(a, RAD_WATCHED_LOAD);                                                                \
-        word##bits value = __atomic_load_n(a, STRONGEST);                                          \
-        END(RAD_WATCHED_LOAD, order);                                                              \
-        return value;                                                                              \
-    }                                                                                              \
-    STUB void __tsan_atomic##bits##_store(volatile word##bits *a, word##bits v, int order);        \
-    STUB void __tsan_atomic##bits##_store(volatile word##bits *a, word##bits v, int order)         \
-    {                                                                                              \
-        BEGIN(a, RAD_WATCHED_STORE);                                                               \
-        if ((order & 7) == __ATOMIC_SEQ_CST)                                                       \
-            __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                              \
-        else                                                                                       \
-            __atomic_store_n(a, v, __ATOMIC_RELEASE);                                              \
-        END(RAD_WATCHED_STORE, order);                                                             \
-    }                                                                                              \
-    DEFINE_RMW(bits, exchange, __atomic_exchange_n, RAD_WATCHED_EXCHANGE)                          \
-    DEFINE_RMW(bits, fetch_add, __atomic_fetch_add, RAD_WATCHED_FETCH)                             \
-    DEFINE_RMW(bits, fetch_sub, __atomic_fetch_sub, RAD_WATCHED_FETCH)                             \
-    DEFINE_RMW(bits, fetch_and, __atomic_fetch_and, RAD_WATCHED_FETCH)                             \
-    DEFINE_RMW(bits, fetch_or, __atomic_fetch_or, RAD_WATCHED_FETCH)                               \
-    DEFINE_RMW(bits, fetch_xor, __atomic_fetch_xor, RAD_WATCHED_FETCH)                             \
-    DEFINE_RMW(bits, fetch_nand, __atomic_fetch_nand, RAD_WATCHED_FETCH)                           \
-    DEFINE_CAS(bits, compare_exchange_strong)                                                      \
-    DEFINE_CAS(bits, compare_exchange_weak)                                                        \
-    STUB word##bits __tsan_atomic##bits##_compare_exchange_val(                                    \
-        volatile word##bits *a, word##bits expected, word##bits v, int order, int otherwise);      \
-    STUB word##bits __tsan_atomic##bits##_compare_exchange_val(                                    \
-        volatile word##bits *a, word##bits expected, word##bits v, int order, int otherwise)       \
-    {                                                                                              \
-        BEGIN(a, RAD_WATCHED_CAS);                                                                 \
-        int done = __atomic_compare_exchange_n(a, &expected, v, 0, STRONGEST, STRONGEST);          \
-        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);            \
-        return expected;                                                                           \
+#define DEFINE_ATOMIC(bits)                                                                                            \
+    STUB word##bits __tsan_atomic##bits##_load(const volatile word##bits *a, int order);                               \
+    STUB word##bits __tsan_atomic##bits##_load(const volatile word##bits *a, int order)                                \
+    {                                                                                                                  \
+        BEGIN(a, RAD_WATCHED_LOAD);                                                                                    \
+        word##bits value = __atomic_load_n(a, STRONGEST);                                                              \
+        END(RAD_WATCHED_LOAD, order);                                                                                  \
+        return value;                                                                                                  \
+    }                                                                                                                  \
+    STUB void __tsan_atomic##bits##_store(volatile word##bits *a, word##bits v, int order);                            \
+    STUB void __tsan_atomic##bits##_store(volatile word##bits *a, word##bits v, int order)                             \
+    {                                                                                                                  \
+        BEGIN(a, RAD_WATCHED_STORE);                                                                                   \
+        if ((order & 7) == __ATOMIC_SEQ_CST)                                                                           \
+            __atomic_store_n(a, v, __ATOMIC_SEQ_CST);                                                                  \
+        else                                                                                                           \
+            __atomic_store_n(a, v, __ATOMIC_RELEASE);                                                                  \
+        END(RAD_WATCHED_STORE, order);                                                                                 \
+    }                                                                                                                  \
+    DEFINE_RMW(bits, exchange, __atomic_exchange_n, RAD_WATCHED_EXCHANGE)                                              \
+    DEFINE_RMW(bits, fetch_add, __atomic_fetch_add, RAD_WATCHED_FETCH)                                                 \
+    DEFINE_RMW(bits, fetch_sub, __atomic_fetch_sub, RAD_WATCHED_FETCH)                                                 \
+    DEFINE_RMW(bits, fetch_and, __atomic_fetch_and, RAD_WATCHED_FETCH)                                                 \
+    DEFINE_RMW(bits, fetch_or, __atomic_fetch_or, RAD_WATCHED_FETCH)                                                   \
+    DEFINE_RMW(bits, fetch_xor, __atomic_fetch_xor, RAD_WATCHED_FETCH)                                                 \
+    DEFINE_RMW(bits, fetch_nand, __atomic_fetch_nand, RAD_WATCHED_FETCH)                                               \
+    DEFINE_CAS(bits, compare_exchange_strong)                                                                          \
+    DEFINE_CAS(bits, compare_exchange_weak)                                                                            \
+    STUB word##bits __tsan_atomic##bits##_compare_exchange_val(volatile word##bits *a, word##bits expected,            \
+                                                               word##bits v, int order, int otherwise);                \
+    STUB word##bits __tsan_atomic##bits##_compare_exchange_val(volatile word##bits *a, word##bits expected,            \
+                                                               word##bits v, int order, int otherwise)                 \
+    {                                                                                                                  \
+        BEGIN(a, RAD_WATCHED_CAS);                                                                                     \
+        int done = __atomic_compare_exchange_n(a, &expected, v, 0, STRONGEST, STRONGEST);                              \
+        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);                                \
+        return expected;                                                                                               \
     }
 
 #define BITS(X) X(8) X(16) X(32) X(64)
@@ -188,15 +188,15 @@ static inline word128 swap128(volatile word128 *a, word128 old, word128 v)
     return __sync_val_compare_and_swap(a, old, v);
 }
 
-#define DEFINE_RMW128(name, OPERATION, kind)                                                       \
-    STUB word128 __tsan_atomic128_##name(volatile word128 *a, word128 v, int order);               \
-    STUB word128 __tsan_atomic128_##name(volatile word128 *a, word128 v, int order)                \
-    {                                                                                              \
-        BEGIN(a, kind);                                                                            \
-        word128 old = swap128(a, 0, 0), seen;                                                      \
-        while ((seen = swap128(a, old, OPERATION(old, v))) != old) old = seen;                     \
-        END(kind, order);                                                                          \
-        return old;                                                                                \
+#define DEFINE_RMW128(name, OPERATION, kind)                                                                           \
+    STUB word128 __tsan_atomic128_##name(volatile word128 *a, word128 v, int order);                                   \
+    STUB word128 __tsan_atomic128_##name(volatile word128 *a, word128 v, int order)                                    \
+    {                                                                                                                  \
+        BEGIN(a, kind);                                                                                                \
+        word128 old = swap128(a, 0, 0), seen;                                                                          \
+        while ((seen = swap128(a, old, OPERATION(old, v))) != old) old = seen;                                         \
+        END(kind, order);                                                                                              \
+        return old;                                                                                                    \
     }
 
 #define TAKE(a, b) (b)
@@ -232,26 +232,24 @@ STUB void __tsan_atomic128_store(volatile word128 *a, word128 v, int order)
     END(RAD_WATCHED_STORE, order);
 }
 
-#define DEFINE_CAS128(name)                                                                        \
-    STUB int __tsan_atomic128_##name(volatile word128 *a, word128 *expected, word128 v, int order, \
-                                     int otherwise);                                               \
-    STUB int __tsan_atomic128_##name(volatile word128 *a, word128 *expected, word128 v, int order, \
-                                     int otherwise)                                                \
-    {                                                                                              \
-        BEGIN(a, RAD_WATCHED_CAS);                                                                 \
-        word128 seen = swap128(a, *expected, v);                                                   \
-        int done = seen == *expected;                                                              \
-        *expected = seen;                                                                          \
-        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);            \
-        return done;                                                                               \
+#define DEFINE_CAS128(name)                                                                                            \
+    STUB int __tsan_atomic128_##name(volatile word128 *a, word128 *expected, word128 v, int order, int otherwise);     \
+    STUB int __tsan_atomic128_##name(volatile word128 *a, word128 *expected, word128 v, int order, int otherwise)      \
+    {                                                                                                                  \
+        BEGIN(a, RAD_WATCHED_CAS);                                                                                     \
+        word128 seen = swap128(a, *expected, v);                                                                       \
+        int done = seen == *expected;                                                                                  \
+        *expected = seen;                                                                                              \
+        END(done ? RAD_WATCHED_CAS : RAD_WATCHED_CAS_FAILED, done ? order : otherwise);                                \
+        return done;                                                                                                   \
     }
 DEFINE_CAS128(compare_exchange_strong)
 DEFINE_CAS128(compare_exchange_weak)
 
-STUB word128 __tsan_atomic128_compare_exchange_val(volatile word128 *a, word128 expected, word128 v,
-                                                   int order, int otherwise);
-STUB word128 __tsan_atomic128_compare_exchange_val(volatile word128 *a, word128 expected, word128 v,
-                                                   int order, int otherwise)
+STUB word128 __tsan_atomic128_compare_exchange_val(volatile word128 *a, word128 expected, word128 v, int order,
+                                                   int otherwise);
+STUB word128 __tsan_atomic128_compare_exchange_val(volatile word128 *a, word128 expected, word128 v, int order,
+                                                   int otherwise)
 {
     BEGIN(a, RAD_WATCHED_CAS);
     word128 seen = swap128(a, expected, v);
@@ -310,29 +308,29 @@ STUB void __tsan_release(void *object)
 /* ---- Where they are called ------------------------------------------------------------------ */
 
 #define ROW(function, name) {(const void *)(uintptr_t)function, name}, /* tidy: address ok */
-#define ROWS_OF_SIZE(size)                                                                         \
-    ROW(__tsan_read##size, "read")                                                                 \
-    ROW(__tsan_write##size, "write")                                                               \
-    ROW(__tsan_read_write##size, "write")                                                          \
-    ROW(__tsan_unaligned_read##size, "read")                                                       \
-    ROW(__tsan_unaligned_write##size, "write")                                                     \
-    ROW(__tsan_unaligned_read_write##size, "write")                                                \
-    ROW(__tsan_volatile_read##size, "volatile read")                                               \
-    ROW(__tsan_volatile_write##size, "volatile write")                                             \
-    ROW(__tsan_unaligned_volatile_read##size, "volatile read")                                     \
+#define ROWS_OF_SIZE(size)                                                                                             \
+    ROW(__tsan_read##size, "read")                                                                                     \
+    ROW(__tsan_write##size, "write")                                                                                   \
+    ROW(__tsan_read_write##size, "write")                                                                              \
+    ROW(__tsan_unaligned_read##size, "read")                                                                           \
+    ROW(__tsan_unaligned_write##size, "write")                                                                         \
+    ROW(__tsan_unaligned_read_write##size, "write")                                                                    \
+    ROW(__tsan_volatile_read##size, "volatile read")                                                                   \
+    ROW(__tsan_volatile_write##size, "volatile write")                                                                 \
+    ROW(__tsan_unaligned_volatile_read##size, "volatile read")                                                         \
     ROW(__tsan_unaligned_volatile_write##size, "volatile write")
-#define ROWS_OF_BITS(bits)                                                                         \
-    ROW(__tsan_atomic##bits##_load, "load")                                                        \
-    ROW(__tsan_atomic##bits##_store, "store")                                                      \
-    ROW(__tsan_atomic##bits##_exchange, "exchange")                                                \
-    ROW(__tsan_atomic##bits##_fetch_add, "fetch_add")                                              \
-    ROW(__tsan_atomic##bits##_fetch_sub, "fetch_sub")                                              \
-    ROW(__tsan_atomic##bits##_fetch_and, "fetch_and")                                              \
-    ROW(__tsan_atomic##bits##_fetch_or, "fetch_or")                                                \
-    ROW(__tsan_atomic##bits##_fetch_xor, "fetch_xor")                                              \
-    ROW(__tsan_atomic##bits##_fetch_nand, "fetch_nand")                                            \
-    ROW(__tsan_atomic##bits##_compare_exchange_strong, "compare_exchange")                         \
-    ROW(__tsan_atomic##bits##_compare_exchange_weak, "compare_exchange")                           \
+#define ROWS_OF_BITS(bits)                                                                                             \
+    ROW(__tsan_atomic##bits##_load, "load")                                                                            \
+    ROW(__tsan_atomic##bits##_store, "store")                                                                          \
+    ROW(__tsan_atomic##bits##_exchange, "exchange")                                                                    \
+    ROW(__tsan_atomic##bits##_fetch_add, "fetch_add")                                                                  \
+    ROW(__tsan_atomic##bits##_fetch_sub, "fetch_sub")                                                                  \
+    ROW(__tsan_atomic##bits##_fetch_and, "fetch_and")                                                                  \
+    ROW(__tsan_atomic##bits##_fetch_or, "fetch_or")                                                                    \
+    ROW(__tsan_atomic##bits##_fetch_xor, "fetch_xor")                                                                  \
+    ROW(__tsan_atomic##bits##_fetch_nand, "fetch_nand")                                                                \
+    ROW(__tsan_atomic##bits##_compare_exchange_strong, "compare_exchange")                                             \
+    ROW(__tsan_atomic##bits##_compare_exchange_weak, "compare_exchange")                                               \
     ROW(__tsan_atomic##bits##_compare_exchange_val, "compare_exchange")
 
 static const rad_watched_operation operations[] = {
@@ -340,10 +338,9 @@ static const rad_watched_operation operations[] = {
 #ifdef __GCC_HAVE_SYNC_COMPARE_AND_SWAP_16
         ROWS_OF_BITS(128)
 #endif
-            ROW(__tsan_read_range, "read") ROW(__tsan_write_range, "write")
-                ROW(__tsan_vptr_update, "write") ROW(__tsan_vptr_read, "read")
-                    ROW(__tsan_memcpy, "copy") ROW(__tsan_memmove, "copy")
-                        ROW(__tsan_memset, "fill")};
+            ROW(__tsan_read_range, "read") ROW(__tsan_write_range, "write") ROW(__tsan_vptr_update, "write")
+                ROW(__tsan_vptr_read, "read") ROW(__tsan_memcpy, "copy") ROW(__tsan_memmove, "copy")
+                    ROW(__tsan_memset, "fill")};
 
 extern const char __start_raddle_stub[] __attribute__((visibility("hidden")));
 extern const char __stop_raddle_stub[] __attribute__((visibility("hidden")));

@@ -76,8 +76,7 @@ typedef struct rad_freed {
 #define RAD_CELL_FREED (UINT32_C(1) << 31)
 
 typedef struct rad_cell {
-    uint32_t access,
-        location; /* lists; 0: empty. Of a freed block: its number and RAD_CELL_FREED */
+    uint32_t access, location; /* lists; 0: empty. Of a freed block: its number and RAD_CELL_FREED */
 } rad_cell;
 
 typedef struct rad_watched_page {
@@ -104,11 +103,7 @@ typedef struct rad_variable_name {
     char text[48];  /* "": it has none */
 } rad_variable_name;
 
-enum {
-    RAD_SITES_WATCHED_MAX = 1 << 18,
-    RAD_NAMES_WATCHED_MAX = 1 << 12,
-    RAD_BLOCKS_WATCHED_MAX = 1 << 16
-};
+enum { RAD_SITES_WATCHED_MAX = 1 << 18, RAD_NAMES_WATCHED_MAX = 1 << 12, RAD_BLOCKS_WATCHED_MAX = 1 << 16 };
 
 typedef struct rad_watch {
     uint32_t run;
@@ -116,12 +111,10 @@ typedef struct rad_watch {
     rad_accesses accesses;
     rad_location *locations; /* [0] is unused */
     uint32_t location_count, location_capacity;
-    rad_freed *freed; /* of this run … */
-    uint32_t
-        freed_before; /* … and first those from before the first decision, by their addresses */
+    rad_freed *freed;      /* of this run … */
+    uint32_t freed_before; /* … and first those from before the first decision, by their addresses */
     uint32_t freed_count, freed_capacity;
-    rad_block *blocks,
-        *blocks_before; /* by a hash: of this run, and from before the first decision */
+    rad_block *blocks, *blocks_before; /* by a hash: of this run, and from before the first decision */
     uint32_t block_count, block_count_before;
     rad_passed *passed;
     uint32_t passed_count, passed_capacity;
@@ -170,9 +163,8 @@ static inline rad_cell *rad__cell_of(rad_watch *w, const char *at)
 {
     uintptr_t bits = (uintptr_t)at, number = bits >> 12; /* tidy: address ok: where to look */
     uint32_t place = (uint32_t)(number % RAD_PAGE_CACHE);
-    rad_cell *cells = w->cache[place].number == number && w->cache[place].run == w->run
-                          ? w->cache[place].cells
-                          : rad__cell_find(w, number);
+    rad_cell *cells = w->cache[place].number == number && w->cache[place].run == w->run ? w->cache[place].cells
+                                                                                        : rad__cell_find(w, number);
     return RAD_LIKELY(cells != NULL) ? &cells[bits >> 3 & (RAD_PAGE_CELLS - 1)] : NULL;
 }
 
@@ -201,8 +193,8 @@ RAD_INTERNAL void rad__watched_run(void);             /* the first decision is n
 RAD_INTERNAL void rad__watched_begins(rad_runner *r); /* the runner that runs has made it */
 RAD_INTERNAL void rad__watched_ended(rad_runner *r);
 RAD_INTERNAL void rad__watched_operation(uint32_t site, const void *object); /* of the lab's own */
-RAD_INTERNAL void rad__watched_wakes(const rad_runner *r); /* the runner that runs lets it go on */
-RAD_INTERNAL void rad__watched_joins_all(void);            /* it has waited for all fibers */
+RAD_INTERNAL void rad__watched_wakes(const rad_runner *r);                   /* the runner that runs lets it go on */
+RAD_INTERNAL void rad__watched_joins_all(void);                              /* it has waited for all fibers */
 RAD_INTERNAL void rad__watched_acquire(const void *object);
 RAD_INTERNAL void rad__watched_release(const void *object);
 
@@ -213,8 +205,7 @@ RAD_INTERNAL void rad__watched_hears_all(rad_watch *w, rad_view *v);
 static inline rad_view *rad__view_now(rad_watch *w)
 {
     const rad_runner *r = rad__stage.current;
-    return w != NULL && w->runs && rad__stage.running && r->view != 0 ? &w->views[r->view - 1]
-                                                                      : NULL;
+    return w != NULL && w->runs && rad__stage.running && r->view != 0 ? &w->views[r->view - 1] : NULL;
 }
 
 static inline rad_order_view rad__order_of(rad_view *v)
@@ -237,8 +228,7 @@ RAD_INTERNAL void rad__watched_plain(const void *at, size_t size, int how, const
 RAD_INTERNAL void rad__watched_looks(rad_view *v, const char *at, size_t size, const void *pc);
 
 RAD_INTERNAL void rad__watched_volatile(const void *at, size_t size, int writes, const void *pc);
-RAD_INTERNAL void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind,
-                                     const void *pc);
+RAD_INTERNAL void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind, const void *pc);
 RAD_INTERNAL void rad__watched_end(enum rad_watched_kind kind, int order);
 RAD_INTERNAL void rad__watched_fence(int order);
 
@@ -246,8 +236,8 @@ RAD_INTERNAL void rad__watched_fence(int order);
 RAD_INTERNAL void rad__watched_stop(uint32_t site, const void *at, const void *pc);
 
 /* One access within a granule. */
-RAD_INTERNAL void rad__watched_access(rad_watch *w, const rad_view *v, rad_cell *cell,
-                                      const char *at, uint8_t mask, uint32_t kind, uint32_t site);
+RAD_INTERNAL void rad__watched_access(rad_watch *w, const rad_view *v, rad_cell *cell, const char *at, uint8_t mask,
+                                      uint32_t kind, uint32_t site);
 
 static inline uint8_t rad__mask_of(uint32_t at, size_t size)
 {
@@ -266,8 +256,8 @@ RAD_INTERNAL bool rad__watched_free(void *block, size_t size, const void *pc);
 RAD_INTERNAL void rad__watched_freed_before(const rad_watch *w, uintptr_t number, rad_cell *cells);
 
 /* An access to what was freed. */
-RAD_INTERNAL _Noreturn void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at,
-                                              uint32_t kind, uint32_t site);
+RAD_INTERNAL _Noreturn void rad__watched_gone(rad_watch *w, const rad_cell *cell, const char *at, uint32_t kind,
+                                              uint32_t site);
 
 /* ---- Names (names.c) ------------------------------------------------------------------------------------------- */
 

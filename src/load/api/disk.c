@@ -76,8 +76,8 @@ static void write_all(void *context)
 
 /* ---- The run --------------------------------------------------------------------------------------------- */
 
-int rad__load_disk_open(rad__load_disk **out, const char *path, uint32_t ring_bytes,
-                        uint64_t patience_ns, rad_error *error)
+int rad__load_disk_open(rad__load_disk **out, const char *path, uint32_t ring_bytes, uint64_t patience_ns,
+                        rad_error *error)
 {
     rad__load_disk *d = rad__alloc(1, sizeof *d);
     *out = NULL;
@@ -85,10 +85,8 @@ int rad__load_disk_open(rad__load_disk **out, const char *path, uint32_t ring_by
     d->size = ring_bytes;
     d->patience_ns = patience_ns;
     d->ring = rad__alloc(ring_bytes, 1);
-    int code =
-        d->ring == NULL ? rad__error_memory(error) : rad__os_append_open(&d->file, path, error);
-    if (code == 0)
-        code = rad__os_thread_create(&d->thread, write_all, d, 64 << 10, RAD_NONE, error);
+    int code = d->ring == NULL ? rad__error_memory(error) : rad__os_append_open(&d->file, path, error);
+    if (code == 0) code = rad__os_thread_create(&d->thread, write_all, d, 64 << 10, RAD_NONE, error);
     if (code != 0) {
         rad__os_append_close(d->file, NULL);
         rad__free(d->ring);
@@ -146,8 +144,7 @@ int rad__load_disk_put(void *context, const void *data, size_t size, rad_error *
         int failed = atomic_load_explicit(&d->failed, memory_order_acquire);
         if (failed != 0) return rad__error(error, failed, "%s", d->error.text);
         if (!wait_for_room(d))
-            return rad__error(error, RAD_EIO,
-                              "the log cannot be written fast enough (EventLogFull)");
+            return rad__error(error, RAD_EIO, "the log cannot be written fast enough (EventLogFull)");
         uint64_t free = room(d); /* once: the writer makes more of it meanwhile */
         uint64_t count = free < size ? free : size;
         put_some(d, at, count);

@@ -10,8 +10,8 @@
 
 typedef struct rad__load_disk rad__load_disk;
 
-RAD_INTERNAL int rad__load_disk_open(rad__load_disk **d, const char *path, uint32_t ring_bytes,
-                                     uint64_t patience_ns, rad_error *error);
+RAD_INTERNAL int rad__load_disk_open(rad__load_disk **d, const char *path, uint32_t ring_bytes, uint64_t patience_ns,
+                                     rad_error *error);
 /* A sink of the log (log.h); `context` is the disk. */
 RAD_INTERNAL int rad__load_disk_put(void *context, const void *data, size_t size, rad_error *error);
 RAD_INTERNAL bool rad__load_disk_is_behind(const rad__load_disk *d);

@@ -29,24 +29,21 @@ int rad__load_folder_open(rad__load_folder *f, const char *parent, rad_error *er
         snprintf(f->log, sizeof f->log, "%.4080s/events.log", f->path);
         return rad__os_make_directory(f->path, error);
     }
-    return rad__error(error, RAD_EIO, "%s: there are %d folders of this second already", f->path,
-                      SAME_SECOND_MAX);
+    return rad__error(error, RAD_EIO, "%s: there are %d folders of this second already", f->path, SAME_SECOND_MAX);
 }
 
 /* Takes the text over. */
-static int write_file(const rad__load_folder *f, const char *name, rad_bytes *text,
-                      rad_error *error)
+static int write_file(const rad__load_folder *f, const char *name, rad_bytes *text, rad_error *error)
 {
     char path[RAD__LOAD_PATH_MAX];
     snprintf(path, sizeof path, "%.4050s/%.40s", f->path, name);
-    int result = text->failed ? rad__error_memory(error)
-                              : rad__os_write_file(path, text->data, text->size, error);
+    int result = text->failed ? rad__error_memory(error) : rad__os_write_file(path, text->data, text->size, error);
     rad__bytes_free(text);
     return result;
 }
 
-static int write_results(const rad__load_folder *f, const rad_load_result *r,
-                         const struct rad__load_identity *who, rad_error *error)
+static int write_results(const rad__load_folder *f, const rad_load_result *r, const struct rad__load_identity *who,
+                         rad_error *error)
 {
     rad_bytes text = {0};
     rad__load_render_json(&text, r, who);
@@ -63,9 +60,8 @@ static int write_results(const rad__load_folder *f, const rad_load_result *r,
     return write_file(f, "config.toml", &text, error);
 }
 
-int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r,
-                           const char *scenario_path, const char *command_line, int exit_code,
-                           rad_error *error)
+int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r, const char *scenario_path,
+                           const char *command_line, int exit_code, rad_error *error)
 {
     rad_os_host_info machine;
     rad__os_host_info(&machine);
@@ -81,8 +77,7 @@ int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r,
                                         .start_ns = f->start_ns,
                                         .end_ns = rad__os_time_of_day_ns(),
                                         .exit_code = exit_code};
-    struct rad__load_label start = rad__load_time_label(c.start_ns),
-                           end = rad__load_time_label(c.end_ns);
+    struct rad__load_label start = rad__load_time_label(c.start_ns), end = rad__load_time_label(c.end_ns);
     struct rad__load_identity who = {f->run_id, start.text, end.text};
     int result = write_results(f, r, &who, error);
     if (result != 0) return result;

@@ -20,8 +20,7 @@ typedef struct rad__load_folder {
 RAD_INTERNAL int rad__load_folder_open(rad__load_folder *f, const char *parent, rad_error *error);
 
 /* Writes everything but the log. */
-RAD_INTERNAL int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r,
-                                        const char *scenario_path, const char *command_line,
-                                        int exit_code, rad_error *error);
+RAD_INTERNAL int rad__load_folder_write(const rad__load_folder *f, const rad_load_result *r, const char *scenario_path,
+                                        const char *command_line, int exit_code, rad_error *error);
 
 #endif

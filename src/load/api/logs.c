@@ -45,8 +45,7 @@ static int open_log(struct opened *o, const char *path, rad_error *error)
     o->reader.stop = rad__os_interrupted();
     if (code == 0) code = rad__load_result_open(&o->result, path, o->reader.scenario, error);
     if (code == 0)
-        code = rad__load_changes_apply(&o->result->scenario, &o->result->scenario.arena,
-                                       o->reader.changes, error);
+        code = rad__load_changes_apply(&o->result->scenario, &o->result->scenario.arena, o->reader.changes, error);
     if (code == 0) {
         o->result->seed = o->reader.header.seed;
         o->result->shards = o->reader.header.shards;
@@ -65,8 +64,7 @@ static int open_log_for(struct opened *o, const char *path, const char *output, 
 {
     *o = (struct opened){0};
     if (output != NULL && rad__os_same_file(path, output))
-        return rad__error(error, RAD_EINPUT, "%s: this is the log itself; expected another file",
-                          output);
+        return rad__error(error, RAD_EINPUT, "%s: this is the log itself; expected another file", output);
     return open_log(o, path, error);
 }
 
@@ -82,8 +80,7 @@ static int try_z6(rad_load_result **r, const char *path, const char *filter, rad
         code = rad__error(error, RAD_EINPUT, "%s: a log of Z6's cannot be filtered", path);
     } else if (is) {
         rad_load_result *made = rad__alloc(1, sizeof *made);
-        code = made != NULL ? rad__load_z6_import(made, path, data, size, Z6_TICK_NS, error)
-                            : rad__error_memory(error);
+        code = made != NULL ? rad__load_z6_import(made, path, data, size, Z6_TICK_NS, error) : rad__error_memory(error);
         if (code == 0)
             *r = made;
         else
@@ -128,8 +125,7 @@ static int write_anew(struct opened *o, const char *output, rad_error *error)
     struct rad__load_verdict verdict = {0};
     int code = rad__load_disk_open(&disk, output, RING_BYTES, UINT64_MAX / 2, error);
     if (code != 0) return code;
-    code = rad__load_regenerate(&o->reader, &o->result->scenario, rad__load_disk_put, disk,
-                                &verdict, NULL, error);
+    code = rad__load_regenerate(&o->reader, &o->result->scenario, rad__load_disk_put, disk, &verdict, NULL, error);
     int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
     if (code == 0) code = closed;
     if (code != 0) rad__os_remove(output, NULL); /* half of a log is none */
@@ -137,13 +133,11 @@ static int write_anew(struct opened *o, const char *output, rad_error *error)
 }
 
 /* There is nothing in it to compare with: only how much there is of it is known before it is made whole. */
-static int look_at_stripped(const struct opened *o, struct rad__load_verdict *v, bool whole,
-                            rad_error *error)
+static int look_at_stripped(const struct opened *o, struct rad__load_verdict *v, bool whole, rad_error *error)
 {
     struct rad__load_extent extent;
     if (!whole)
-        return rad__error(error, RAD_EINPUT,
-                          "%s: only inputs are in it; it can be made whole with --output",
+        return rad__error(error, RAD_EINPUT, "%s: only inputs are in it; it can be made whole with --output",
                           o->reader.name);
     int code = rad__load_log_survey(&o->reader, &extent, error);
     v->turns = extent.turns;
@@ -152,19 +146,15 @@ static int look_at_stripped(const struct opened *o, struct rad__load_verdict *v,
     return code;
 }
 
-static int replay(struct opened *o, rad_load_verdict *verdict, const char *output, bool partial,
-                  rad_error *error)
+static int replay(struct opened *o, rad_load_verdict *verdict, const char *output, bool partial, rad_error *error)
 {
     struct rad__load_verdict v = {.same = true, .over = true};
-    int code = o->reader.header.stripped == 0 ? rad__load_verify(&o->reader, &o->result->scenario,
-                                                                 &v, &o->result->metrics, error)
-                                              : look_at_stripped(o, &v, output != NULL, error);
+    int code = o->reader.header.stripped == 0
+                   ? rad__load_verify(&o->reader, &o->result->scenario, &v, &o->result->metrics, error)
+                   : look_at_stripped(o, &v, output != NULL, error);
     if (code == 0 && output != NULL && (partial || !v.cut_off)) code = write_anew(o, output, error);
-    *verdict = (rad_load_verdict){.same = v.same,
-                                  .cut_off = v.cut_off,
-                                  .turns = v.turns,
-                                  .records = v.records,
-                                  .record = v.record};
+    *verdict = (rad_load_verdict){
+        .same = v.same, .cut_off = v.cut_off, .turns = v.turns, .records = v.records, .record = v.record};
     memcpy(verdict->text, v.text, sizeof verdict->text);
     o->result->cut_off = v.cut_off;
     o->result->records = v.records;
@@ -172,8 +162,8 @@ static int replay(struct opened *o, rad_load_verdict *verdict, const char *outpu
     return code;
 }
 
-int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path,
-                    const char *output, bool partial, rad_error *error)
+int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path, const char *output, bool partial,
+                    rad_error *error)
 {
     struct opened o;
     rad__error_clear(error);
@@ -204,10 +194,8 @@ int rad_load_survey(rad_load_extent *extent, const char *path, rad_error *error)
     if (!stub) code = rad__load_log_read(&reader, path, data, size, error);
     if (!stub && code == 0) code = rad__load_log_survey(&reader, &e, error);
     if (code == 0)
-        *extent = (rad_load_extent){.cut_off = stub || e.cut_off,
-                                    .in_header = stub,
-                                    .turns = e.turns,
-                                    .records = e.records};
+        *extent =
+            (rad_load_extent){.cut_off = stub || e.cut_off, .in_header = stub, .turns = e.turns, .records = e.records};
     int whole = rad__os_map_is_whole(data, path, error);
     rad__os_unmap(data, size);
     return whole != 0 ? whole : code;
@@ -228,8 +216,7 @@ int rad_load_strip(const char *path, const char *output, rad_error *error)
     header.stripped = 1;
     if (code == 0) code = rad__load_log_begin(&to, header, o.reader.scenario, o.reader.changes);
     while (code == 0 && (got = rad__load_log_next(&o.reader, &raw, error)) == 1) {
-        if (to.shard != o.reader.block.shard)
-            rad__load_log_flush(&to); /* a block is of one shard */
+        if (to.shard != o.reader.block.shard) rad__load_log_flush(&to); /* a block is of one shard */
         to.shard = o.reader.block.shard;
         if (!rad__load_record_is_output(raw.kind)) rad__load_log_raw(&to, &raw);
         code = to.failed;
@@ -255,8 +242,7 @@ int rad_load_export_z6(const char *path, const char *output, uint64_t *records, 
     if (code != 0) return code;
     code = rad__load_disk_open(&disk, output, RING_BYTES, UINT64_MAX / 2, error);
     if (code == 0) {
-        code = rad__load_z6_export(&o.reader, &o.result->scenario, rad__load_disk_put, disk,
-                                   records, error);
+        code = rad__load_z6_export(&o.reader, &o.result->scenario, rad__load_disk_put, disk, records, error);
         int closed = rad__load_disk_close(disk, code == 0 ? error : NULL);
         code = outcome(&o, code != 0 ? code : closed, error);
         if (code != 0) rad__os_remove(output, NULL);
@@ -272,8 +258,7 @@ struct rad_load_stepper {
     rad__load_stepper s;
 };
 
-int rad_load_stepper_open(rad_load_stepper **out, const char *path, uint32_t shard,
-                          rad_error *error)
+int rad_load_stepper_open(rad_load_stepper **out, const char *path, uint32_t shard, rad_error *error)
 {
     rad_load_stepper *s = rad__alloc(1, sizeof *s);
     rad__error_clear(error);
@@ -281,12 +266,10 @@ int rad_load_stepper_open(rad_load_stepper **out, const char *path, uint32_t sha
     if (s == NULL) return rad__error_memory(error);
     int code = open_log(&s->log, path, error);
     if (code == 0 && shard >= s->log.reader.header.shards) {
-        code = rad__error(error, RAD_EINPUT, "shard: %u; the log has %u", shard,
-                          s->log.reader.header.shards);
+        code = rad__error(error, RAD_EINPUT, "shard: %u; the log has %u", shard, s->log.reader.header.shards);
         close_log(&s->log);
     } else if (code == 0) {
-        code =
-            rad__load_stepper_begin(&s->s, &s->log.reader, &s->log.result->scenario, shard, error);
+        code = rad__load_stepper_begin(&s->s, &s->log.reader, &s->log.result->scenario, shard, error);
         if (code != 0) close_log(&s->log);
     }
     if (code == 0)
@@ -345,8 +328,7 @@ char *rad_load_stepper_state(const rad_load_stepper *s)
 
 /* ---- Into files ------------------------------------------------------------------------------------------ */
 
-int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path,
-                  rad_error *error)
+int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path, rad_error *error)
 {
     char *text = rad_load_text(r, form, error);
     if (text == NULL) return error != NULL ? error->code : RAD_ENOMEM;

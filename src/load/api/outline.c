@@ -43,12 +43,9 @@ static void put_level(rad_bytes *out, const rad__load_scenario *s, uint64_t leve
         rad__bytes_format(out, "%" PRIu64, level);
 }
 
-static void put_stage(rad_bytes *out, const rad__load_scenario *s,
-                      const struct rad__load_stage *stage)
+static void put_stage(rad_bytes *out, const rad__load_scenario *s, const struct rad__load_stage *stage)
 {
-    const char *unit = s->schedule.model == RAD__LOAD_OPEN ? " arrivals a second"
-                       : stage->to == 1                    ? " user"
-                                                           : " users";
+    const char *unit = s->schedule.model == RAD__LOAD_OPEN ? " arrivals a second" : stage->to == 1 ? " user" : " users";
     if (stage->from != stage->to) {
         put_level(out, s, stage->from);
         rad__bytes_format(out, " to ");
@@ -56,8 +53,7 @@ static void put_stage(rad_bytes *out, const rad__load_scenario *s,
     put_level(out, s, stage->to);
     rad__bytes_format(out, "%s", unit);
     if (s->iterations != 0)
-        rad__bytes_format(out, ", %" PRIu64 " iteration%s each\n", s->iterations,
-                          s->iterations == 1 ? "" : "s");
+        rad__bytes_format(out, ", %" PRIu64 " iteration%s each\n", s->iterations, s->iterations == 1 ? "" : "s");
     else
         put_time(out, stage->from != stage->to ? " in " : " for ", stage->length_ns);
     if (s->iterations == 0) rad__bytes_format(out, "\n");
@@ -73,9 +69,8 @@ static void put_when(rad_bytes *out, const rad__load_scenario *s)
     put_more(out, when->stage_count);
     if (when->model == RAD__LOAD_OPEN) {
         put_label(out, "served by");
-        rad__bytes_format(out, "%u users, %s; an arrival that finds all of them busy %s\n",
-                          s->users, when->in_turn ? "in turn" : "whoever was busy last",
-                          when->drop ? "is dropped" : "waits");
+        rad__bytes_format(out, "%u users, %s; an arrival that finds all of them busy %s\n", s->users,
+                          when->in_turn ? "in turn" : "whoever was busy last", when->drop ? "is dropped" : "waits");
     }
     if (s->pause != RAD__LOAD_NO_PAUSE) {
         put_label(out, "think time");
@@ -108,8 +103,7 @@ static void put_requests(rad_bytes *out, const rad__load_scenario *s)
         }
         if (q->target != RAD_NONE && s->target_count > 1)
             rad__bytes_format(out, ", of %.60s", s->targets[q->target].name);
-        if (q->check_count > 0)
-            rad__bytes_format(out, ", %u check%s", q->check_count, q->check_count == 1 ? "" : "s");
+        if (q->check_count > 0) rad__bytes_format(out, ", %u check%s", q->check_count, q->check_count == 1 ? "" : "s");
         rad__bytes_format(out, "\n");
     }
     put_more(out, s->request_count);
@@ -128,10 +122,9 @@ static void put_targets(rad_bytes *out, const rad__load_scenario *s)
     for (uint32_t i = 0; i < s->target_count && i < LIST_MOST; i++) {
         const struct rad__load_target *t = &s->targets[i];
         put_label(out, i == 0 ? "target" : "");
-        rad__bytes_format(out, "%.200s, %s%s, at most %u connection%s", t->url,
-                          t->http2 ? "HTTP/2" : "HTTP/1.1",
-                          t->tls && !t->verify ? ", certificate not verified" : "",
-                          t->max_connections, t->max_connections == 1 ? "" : "s");
+        rad__bytes_format(out, "%.200s, %s%s, at most %u connection%s", t->url, t->http2 ? "HTTP/2" : "HTTP/1.1",
+                          t->tls && !t->verify ? ", certificate not verified" : "", t->max_connections,
+                          t->max_connections == 1 ? "" : "s");
         if (t->streams > 1) rad__bytes_format(out, " with %u requests at once", t->streams);
         rad__bytes_format(out, "\n");
     }
@@ -154,8 +147,7 @@ static void put_simulated(rad_bytes *out, const struct rad__load_simulated *m)
     put_share(out, "reset", m->reset_ppm);
     put_share(out, "garbage", m->garbage_ppm);
     put_share(out, "of connections refused", m->refuse_ppm);
-    if (m->workers > 0)
-        rad__bytes_format(out, ", %u worker%s", m->workers, m->workers == 1 ? "" : "s");
+    if (m->workers > 0) rad__bytes_format(out, ", %u worker%s", m->workers, m->workers == 1 ? "" : "s");
     if (m->stall_ns > 0) {
         put_time(out, ", stalls for ", m->stall_ns);
         put_time(out, " every ", m->stall_every_ns);

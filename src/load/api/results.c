@@ -31,9 +31,8 @@ const char *rad_load_folder_log(const rad_load_folder *f)
     return f->f.log;
 }
 
-int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result *r,
-                         const char *scenario_path, const char *command_line, int exit_code,
-                         rad_error *error)
+int rad_load_folder_keep(const rad_load_folder *f, const rad_load_result *r, const char *scenario_path,
+                         const char *command_line, int exit_code, rad_error *error)
 {
     rad__error_clear(error);
     return rad__load_folder_write(&f->f, r, scenario_path, command_line, exit_code, error);

@@ -26,8 +26,7 @@ enum {
     TURNS_BETWEEN_LOOKS = 256,
     SEED_SHIFT = 16 /* a drawn seed has 48 bits: it can be typed, and is exact in JSON */
 };
-static const uint64_t DISK_PATIENCE_NS = 5000000000, WATCH_EVERY_NS = 100000000,
-                      SECOND = 1000000000;
+static const uint64_t DISK_PATIENCE_NS = 5000000000, WATCH_EVERY_NS = 100000000, SECOND = 1000000000;
 
 struct shard {
     struct whole *whole;
@@ -66,8 +65,7 @@ static void measure(struct shard *s, const rad__load_core *c)
     const rad__load_metrics *m = &c->metrics;
     if (c->now_ns - s->rate_ns >= SECOND) {
         uint64_t answers = m->all.responses - s->rate_responses;
-        s->rate_milli =
-            (uint64_t)((unsigned __int128)answers * 1000 * SECOND / (c->now_ns - s->rate_ns));
+        s->rate_milli = (uint64_t)((unsigned __int128)answers * 1000 * SECOND / (c->now_ns - s->rate_ns));
         s->rate_ns = c->now_ns;
         s->rate_responses = m->all.responses;
     }
@@ -151,8 +149,7 @@ static int open_log(struct shard *s, rad_error *error)
     struct rad__load_log_header header = {.seed = w->seed,
                                           .tick_ns = w->scenario.tick_ns,
                                           .shards = w->count,
-                                          .level = simulated ? RAD__LOAD_LEVEL_SIMULATED
-                                                             : RAD__LOAD_LEVEL_RECORDED,
+                                          .level = simulated ? RAD__LOAD_LEVEL_SIMULATED : RAD__LOAD_LEVEL_RECORDED,
                                           .engine = w->engine};
     snprintf((char *)header.tool, sizeof header.tool, "%s", rad_version());
     if (w->options->log == NULL) return 0;
@@ -169,8 +166,8 @@ static int open_engine(struct shard *s, rad_error *error)
 {
     struct whole *w = s->whole;
     if (w->engine == RAD__LOAD_ENGINE_SIMULATED)
-        return rad__load_simulated_open(&s->engine, &w->scenario, w->seed, s->number, w->count,
-                                        s->core.user_capacity, s->core.pool.conn_count, error);
+        return rad__load_simulated_open(&s->engine, &w->scenario, w->seed, s->number, w->count, s->core.user_capacity,
+                                        s->core.pool.conn_count, error);
     rad__load_live_options o = {.scenario = &w->scenario,
                                 .seed = w->seed,
                                 .shard = s->number,
@@ -229,8 +226,8 @@ static int run_side_by_side(struct whole *w, rad_error *error)
     uint32_t started = 1;
     int result = 0;
     for (; started < w->count && result == 0; started += result == 0)
-        result = rad__os_thread_create(&w->shards[started].thread, run_shard, &w->shards[started],
-                                       SHARD_STACK, RAD_NONE, error);
+        result = rad__os_thread_create(&w->shards[started].thread, run_shard, &w->shards[started], SHARD_STACK,
+                                       RAD_NONE, error);
     if (result == 0) run_shard(&w->shards[0]);
     for (uint32_t i = 1; i < started; i++) rad__os_thread_join(&w->shards[i].thread);
     return result;
@@ -246,16 +243,12 @@ static int merge_files(struct whole *w, rad_error *error)
         const void *data = NULL;
         size_t size = 0;
         result = rad__os_map(w->shards[mapped].path, &data, &size, error);
-        if (result == 0)
-            result =
-                rad__load_log_read(&readers[mapped], w->shards[mapped].path, data, size, error);
+        if (result == 0) result = rad__load_log_read(&readers[mapped], w->shards[mapped].path, data, size, error);
     }
-    if (result == 0)
-        result = rad__load_disk_open(&disk, w->options->log, RING_BYTES, UINT64_MAX / 2, error);
+    if (result == 0) result = rad__load_disk_open(&disk, w->options->log, RING_BYTES, UINT64_MAX / 2, error);
     if (result == 0) result = rad__load_merge(readers, w->count, rad__load_disk_put, disk, error);
     int closed = rad__load_disk_close(disk, result == 0 ? error : NULL);
-    for (uint32_t i = 0; readers != NULL && i < mapped; i++)
-        rad__os_unmap(readers[i].data, (size_t)readers[i].size);
+    for (uint32_t i = 0; readers != NULL && i < mapped; i++) rad__os_unmap(readers[i].data, (size_t)readers[i].size);
     rad__free(readers);
     if (result == 0) result = closed;
     for (uint32_t i = 0; i < w->count && result == 0; i++) rad__os_remove(w->shards[i].path, NULL);
@@ -274,10 +267,8 @@ static int run_all(struct whole *w, rad_error *error)
         if (w->options->log != NULL)
             length = w->count == 1 ? snprintf(s->path, PATH_ROOM, "%s", w->options->log)
                                    : snprintf(s->path, PATH_ROOM, "%s.shard%u", w->options->log, i);
-        result =
-            length < PATH_ROOM
-                ? open_shard(s, error)
-                : rad__error(error, RAD_EINPUT, "%.100s...: the path is too long", w->options->log);
+        result = length < PATH_ROOM ? open_shard(s, error)
+                                    : rad__error(error, RAD_EINPUT, "%.100s...: the path is too long", w->options->log);
     }
     if (result == 0) result = run_side_by_side(w, error);
     for (uint32_t i = 0; i < w->count; i++) {
@@ -311,13 +302,11 @@ static int make_result(rad_load_result **out, struct whole *w, const char *path,
     r->seed = w->seed;
     r->shards = w->count;
     r->engine = w->engine;
-    r->level = w->engine == RAD__LOAD_ENGINE_SIMULATED ? RAD__LOAD_LEVEL_SIMULATED
-                                                       : RAD__LOAD_LEVEL_RECORDED;
+    r->level = w->engine == RAD__LOAD_ENGINE_SIMULATED ? RAD__LOAD_LEVEL_SIMULATED : RAD__LOAD_LEVEL_RECORDED;
     r->end = end_of(w);
-    for (uint32_t i = 0; i < w->count && result == 0; i++) {
+    for (uint32_t i = 0; i < w->count && result == 0; i++)
         if (w->shards[i].core.scenario != NULL && !rad__load_result_take(r, &w->shards[i].core))
             result = rad__error_memory(error);
-    }
     return result;
 }
 
@@ -333,9 +322,7 @@ static int choose_engine(struct whole *w, rad_error *error)
     const rad_load_options *o = w->options;
     bool simulated = w->scenario.has_simulated && o->target == NULL;
     switch (o->engine) {
-    case RAD_LOAD_AUTO:
-        w->engine = simulated ? RAD__LOAD_ENGINE_SIMULATED : RAD__LOAD_ENGINE_EPOLL;
-        break;
+    case RAD_LOAD_AUTO: w->engine = simulated ? RAD__LOAD_ENGINE_SIMULATED : RAD__LOAD_ENGINE_EPOLL; break;
     case RAD_LOAD_SIMULATED: w->engine = RAD__LOAD_ENGINE_SIMULATED; break;
     case RAD_LOAD_EPOLL: w->engine = RAD__LOAD_ENGINE_EPOLL; break;
     case RAD_LOAD_URING: w->engine = RAD__LOAD_ENGINE_URING; break;
@@ -349,13 +336,11 @@ static int choose_engine(struct whole *w, rad_error *error)
 static int check_shards(const struct whole *w, rad_error *error)
 {
     if (w->count > SHARDS_MAX || w->count > w->scenario.users)
-        return rad__error(error, RAD_EINPUT,
-                          "shards: %u; at most %d, and no more than there are users (%u)", w->count,
+        return rad__error(error, RAD_EINPUT, "shards: %u; at most %d, and no more than there are users (%u)", w->count,
                           SHARDS_MAX, w->scenario.users);
     for (uint32_t i = 0; i < w->scenario.assertion_count && w->count > 1; i++)
         if (w->scenario.assertions[i].abort)
-            return rad__error(error, RAD_EINPUT,
-                              "assertion %s ends the run early: that needs a single shard",
+            return rad__error(error, RAD_EINPUT, "assertion %s ends the run early: that needs a single shard",
                               w->scenario.assertions[i].name);
     return 0;
 }
@@ -367,9 +352,7 @@ static int prepare(struct whole *w, const rad_load_scenario *s, rad_error *error
     w->text = s->text;
     w->changes = rad__load_changes_make(&w->arena, o->target);
     if (w->changes == NULL) return rad__error_memory(error);
-    w->seed = o->seed != 0     ? o->seed
-              : s->s.seed != 0 ? s->s.seed
-                               : rad__os_random() >> SEED_SHIFT | 1;
+    w->seed = o->seed != 0 ? o->seed : s->s.seed != 0 ? s->s.seed : rad__os_random() >> SEED_SHIFT | 1;
     w->count = o->shards != 0 ? o->shards : 1;
     int result = rad__load_changes_apply(&w->scenario, &w->arena, w->changes, error);
     if (result == 0) result = choose_engine(w, error);
@@ -379,8 +362,7 @@ static int prepare(struct whole *w, const rad_load_scenario *s, rad_error *error
     return w->shards != NULL ? 0 : rad__error_memory(error);
 }
 
-int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o,
-                 rad_error *error)
+int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o, rad_error *error)
 {
     struct whole w = {.options = o};
     rad__error_clear(error);

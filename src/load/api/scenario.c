@@ -11,8 +11,7 @@
 static const struct rad__load_files FROM_DISK = {rad__os_read_file};
 
 /* Takes the text, also when it fails. */
-static int open_scenario(rad_load_scenario **s, const char *path, char *text, size_t size,
-                         rad_error *error)
+static int open_scenario(rad_load_scenario **s, const char *path, char *text, size_t size, rad_error *error)
 {
     rad_load_scenario *made = rad__alloc(1, sizeof *made);
     *s = NULL;
@@ -22,9 +21,8 @@ static int open_scenario(rad_load_scenario **s, const char *path, char *text, si
     }
     made->text = text;
     made->path = rad__copy_text(path);
-    int result = made->path == NULL
-                     ? rad__error_memory(error)
-                     : rad__load_scenario_parse(&made->s, path, text, size, &FROM_DISK, error);
+    int result = made->path == NULL ? rad__error_memory(error)
+                                    : rad__load_scenario_parse(&made->s, path, text, size, &FROM_DISK, error);
     if (result == 0)
         *s = made;
     else
@@ -42,14 +40,13 @@ int rad_load_read(rad_load_scenario **s, const char *path, rad_error *error)
     return result == 0 ? open_scenario(s, path, text, size, error) : result;
 }
 
-int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size,
-                   rad_error *error)
+int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size, rad_error *error)
 {
     rad__error_clear(error);
     *s = NULL;
     if (size > RAD__LOAD_FILE_BYTES_MAX)
-        return rad__error(error, RAD_EINPUT, "%s: expected at most %d bytes, found %zu", name,
-                          RAD__LOAD_FILE_BYTES_MAX, size);
+        return rad__error(error, RAD_EINPUT, "%s: expected at most %d bytes, found %zu", name, RAD__LOAD_FILE_BYTES_MAX,
+                          size);
     char *copy = rad__alloc(size + 1, 1);
     if (copy == NULL) return rad__error_memory(error);
     if (size > 0) memcpy(copy, text, size);

@@ -50,8 +50,7 @@ static bool answer_borrow_kept(rad__load_answers *shared, rad__load_answer *a)
 static bool answer_borrow_hash(rad__load_answers *shared, rad__load_answer *a)
 {
     if (a->hash) return true;
-    if (shared->hashes == NULL &&
-        (shared->hashes = rad__alloc_lines(1, sizeof *shared->hashes)) == NULL)
+    if (shared->hashes == NULL && (shared->hashes = rad__alloc_lines(1, sizeof *shared->hashes)) == NULL)
         return answer_fails(a, RAD__LOAD_NO_DESCRIPTORS);
     a->hash = shared->hashes;
     shared->hashes = a->hash->next;
@@ -66,8 +65,7 @@ void rad__load_answer_begin(rad__load_answer *a, uint8_t keep)
     *a = (rad__load_answer){.keep = keep};
 }
 
-bool rad__load_answer_body(rad__load_answers *shared, rad__load_answer *a, const void *data,
-                           size_t size)
+bool rad__load_answer_body(rad__load_answers *shared, rad__load_answer *a, const void *data, size_t size)
 {
     if (size == 0) return true;
     if (size > shared->max_body_bytes || a->body_bytes > shared->max_body_bytes - size)

@@ -51,8 +51,7 @@ RAD_INTERNAL void rad__load_answers_free(rad__load_answers *shared);
 RAD_INTERNAL void rad__load_answer_begin(rad__load_answer *a, uint8_t keep);
 
 /* A piece of the body, which stays where it is until rad__load_answer_pause. False: see fault. */
-RAD_INTERNAL bool rad__load_answer_body(rad__load_answers *shared, rad__load_answer *a,
-                                        const void *data, size_t size);
+RAD_INTERNAL bool rad__load_answer_body(rad__load_answers *shared, rad__load_answer *a, const void *data, size_t size);
 
 /* What was read goes away, and the answer is not complete: what it points to has to be taken in. */
 RAD_INTERNAL bool rad__load_answer_pause(rad__load_answers *shared, rad__load_answer *a);
@@ -77,7 +76,6 @@ typedef struct rad__load_field {
     uint32_t name_size, value_size;
 } rad__load_field;
 
-RAD_INTERNAL bool rad__load_answer_next(const rad__load_answer *a, uint32_t *at,
-                                        rad__load_field *field);
+RAD_INTERNAL bool rad__load_answer_next(const rad__load_answer *a, uint32_t *at, rad__load_field *field);
 
 #endif

@@ -38,8 +38,7 @@ static int64_t epoll_connect(live *l, uint32_t conn, const rad_os_address *addre
     c->fd = (int)fd;
     int64_t answer = rad__os_net_connect(c->fd, address);
     /* At once, or later: the first edge tells. */
-    if (answer == 0 || answer == RAD_OS_AGAIN)
-        answer = rad__os_edges_add(l->list, c->fd, token_of(l, conn));
+    if (answer == 0 || answer == RAD_OS_AGAIN) answer = rad__os_edges_add(l->list, c->fd, token_of(l, conn));
     if (answer == 0) return 0;
     rad__os_io_close(c->fd);
     c->fd = -1;
@@ -201,8 +200,7 @@ static int epoll_wait_for(live *l, uint64_t timeout_ns, rad_error *error)
     if (count > 0) rad__live_clock(l);
     for (int64_t i = 0; i < count; i++) {
         uint32_t conn = (uint32_t)edges[i].token;
-        if (l->conns[conn].generation == (uint32_t)(edges[i].token >> 32))
-            epoll_edge(l, conn, edges[i].what);
+        if (l->conns[conn].generation == (uint32_t)(edges[i].token >> 32)) epoll_edge(l, conn, edges[i].what);
     }
     epoll_read_all(l);
     return 0;

@@ -150,8 +150,7 @@ static const char *http1_stop(const rad__load_http1 *h, const char *at, const ch
     return h->in_body || (size_t)(end - at) <= room ? end : at + room;
 }
 
-static enum rad__load_http1_state http1_read(rad__load_http1 *h, const void *data, size_t size,
-                                             size_t *used)
+static enum rad__load_http1_state http1_read(rad__load_http1 *h, const void *data, size_t size, size_t *used)
 {
     const char *at = data, *end = at + size;
     for (;;) {
@@ -163,8 +162,7 @@ static enum rad__load_http1_state http1_read(rad__load_http1 *h, const void *dat
         if (!h->in_body) h->answer.header_bytes += (uint32_t)(reached - at);
         if (error == HPE_OK && stop < end) return http1_wrong(h, RAD__LOAD_BAD_HEADER);
         if (error == HPE_OK)
-            return rad__load_answer_pause(h->shared, &h->answer) ? RAD__LOAD_HTTP1_MORE
-                                                                 : RAD__LOAD_HTTP1_FAULT;
+            return rad__load_answer_pause(h->shared, &h->answer) ? RAD__LOAD_HTTP1_MORE : RAD__LOAD_HTTP1_FAULT;
         at = reached;
         if (!h->complete) { /* paused after the headers */
             h->in_body = true;
@@ -179,8 +177,7 @@ static enum rad__load_http1_state http1_read(rad__load_http1 *h, const void *dat
     }
 }
 
-enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data, size_t size,
-                                                size_t *used)
+enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data, size_t size, size_t *used)
 {
     bool whole = h->fresh && rad__load_http1_whole(h, data, size, used);
     h->fresh = false;

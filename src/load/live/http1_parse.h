@@ -34,14 +34,12 @@ enum rad__load_http1_state {
 };
 
 /* Gets ready for the response to a request. What the last one borrowed has been dropped. */
-RAD_INTERNAL void rad__load_http1_begin(rad__load_http1 *h, rad__load_answers *shared, uint8_t keep,
-                                        bool head);
-RAD_INTERNAL enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data,
-                                                             size_t size, size_t *used);
+RAD_INTERNAL void rad__load_http1_begin(rad__load_http1 *h, rad__load_answers *shared, uint8_t keep, bool head);
+RAD_INTERNAL enum rad__load_http1_state rad__load_http1_feed(rad__load_http1 *h, const void *data, size_t size,
+                                                             size_t *used);
 
 /* Reads a response that is whole and plain without llhttp (http1_whole.c). False: it is not, and nothing was read. */
-RAD_INTERNAL bool rad__load_http1_whole(rad__load_http1 *h, const char *data, size_t size,
-                                        size_t *used);
+RAD_INTERNAL bool rad__load_http1_whole(rad__load_http1 *h, const char *data, size_t size, size_t *used);
 
 /* The other side has sent all it will. */
 RAD_INTERNAL enum rad__load_http1_state rad__load_http1_finish(rad__load_http1 *h);

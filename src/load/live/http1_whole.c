@@ -55,14 +55,12 @@ static bool read_length(struct whole *w, const char *value, size_t size)
 }
 
 /* Headers that mean something to the connection. Others, by their length alone, do not. */
-static bool read_header(struct whole *w, const char *name, size_t name_size, const char *value,
-                        size_t size)
+static bool read_header(struct whole *w, const char *name, size_t name_size, const char *value, size_t size)
 {
     switch (name_size) {
     case 7: return strncasecmp(name, "upgrade", 7) != 0;
     case 10:
-        return strncasecmp(name, "connection", 10) != 0 ||
-               (size == 10 && strncasecmp(value, "keep-alive", 10) == 0);
+        return strncasecmp(name, "connection", 10) != 0 || (size == 10 && strncasecmp(value, "keep-alive", 10) == 0);
     case 14: return strncasecmp(name, "content-length", 14) != 0 || read_length(w, value, size);
     case 16: return strncasecmp(name, "proxy-connection", 16) != 0;
     case 17: return strncasecmp(name, "transfer-encoding", 17) != 0;
@@ -77,13 +75,11 @@ static const char *read_headers(struct whole *w, const char *at, const char *end
         const char *name = at;
         while (at < end && is_name(*at)) at++;
         size_t name_size = (size_t)(at - name);
-        if (name_size == 0 || end - at < 2 || *at != ':' || ++w->headers > RAD__LOAD_HEADERS_MAX)
-            return NULL;
+        if (name_size == 0 || end - at < 2 || *at != ':' || ++w->headers > RAD__LOAD_HEADERS_MAX) return NULL;
         const char *value = at + 1;
         if (*value == ' ') value++;
         at = line_end(value, end);
-        if (at == NULL || !read_header(w, name, name_size, value, (size_t)(at - value)))
-            return NULL;
+        if (at == NULL || !read_header(w, name, name_size, value, (size_t)(at - value))) return NULL;
         at += 2;
     }
     return end - at >= 2 ? at + 2 : NULL;
@@ -111,8 +107,8 @@ bool rad__load_http1_whole(rad__load_http1 *h, const char *data, size_t size, si
     uint32_t status = read_status(data, size);
     const char *line = status ? line_end(data, end) : NULL;
     const char *body = line ? read_headers(&w, line + 2, end) : NULL;
-    if (body == NULL || !w.has_length || w.length > (uint64_t)(end - body) ||
-        w.length > h->shared->max_body_bytes || (size_t)(body - data) > h->shared->max_header_bytes)
+    if (body == NULL || !w.has_length || w.length > (uint64_t)(end - body) || w.length > h->shared->max_body_bytes ||
+        (size_t)(body - data) > h->shared->max_header_bytes)
         return false;
     rad__load_answer *a = &h->answer;
     a->status = (uint16_t)status;

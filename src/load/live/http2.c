@@ -11,10 +11,9 @@ enum {
     STREAM_WINDOW = 1 << 20, /* bytes that may be under way, for a response and for a connection */
     CONN_WINDOW = 16 << 20,
     SEND_BYTES = LIVE_UNSENT_BYTES, /* sent at a time */
-    ACKS_OWED = 1000, /* PING and SETTINGS that are not answered yet; more are a flood */
-    ABANDONED = 500,  /* requests nobody waits for, and which could not be ended yet */
-    HEADER_BLOCKS =
-        4 /* all headers of a response, with interim ones and trailers, in max_header_bytes */
+    ACKS_OWED = 1000,               /* PING and SETTINGS that are not answered yet; more are a flood */
+    ABANDONED = 500,                /* requests nobody waits for, and which could not be ended yet */
+    HEADER_BLOCKS = 4               /* all headers of a response, with interim ones and trailers, in max_header_bytes */
 };
 
 /* A request under way. */
@@ -52,8 +51,7 @@ struct live_http2_all {
     nghttp2_nv *fields; /* of the request that is being made */
     uint32_t field_capacity;
     uint32_t first_dirty;
-    nghttp2_nv *
-        *ready; /* by plan: those without placeholders; NULL: not made yet, or there are some */
+    nghttp2_nv **ready; /* by plan: those without placeholders; NULL: not made yet, or there are some */
 };
 
 /* ---- Streams ----------------------------------------------------------------------------------------------- */
@@ -108,8 +106,7 @@ static void http2_dirty(live *l, live_http2 *h)
 static int give_up(live_http2 *h, stream *s, enum rad__load_fault fault)
 {
     if (s->answer.fault == RAD__LOAD_OK) s->answer.fault = (uint8_t)fault;
-    return nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL) ==
-                   NGHTTP2_ERR_NOMEM
+    return nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL) == NGHTTP2_ERR_NOMEM
                ? NGHTTP2_ERR_CALLBACK_FAILURE
                : 0;
 }
@@ -128,9 +125,8 @@ static bool read_status(stream *s, const uint8_t *value, size_t size)
     return true;
 }
 
-static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
-                     size_t name_size, const uint8_t *value, size_t value_size, uint8_t flags,
-                     void *context)
+static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_size,
+                     const uint8_t *value, size_t value_size, uint8_t flags, void *context)
 {
     enum { AROUND = 4 }; /* ": " and the end of the line, so that sizes compare with HTTP/1.1 */
     live_http2 *h = context;
@@ -143,8 +139,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     if (s->answer.fault || s->header_bytes > (uint64_t)l->answers.max_header_bytes * HEADER_BLOCKS)
         return refuse_headers(s, RAD__LOAD_BAD_HEADER);
     if (s->answer.body_bytes > 0) return 0; /* trailers */
-    if (size > l->answers.max_header_bytes - s->answer.header_bytes)
-        return refuse_headers(s, RAD__LOAD_BAD_HEADER);
+    if (size > l->answers.max_header_bytes - s->answer.header_bytes) return refuse_headers(s, RAD__LOAD_BAD_HEADER);
     s->answer.header_bytes += (uint32_t)size;
     if (name_size == 7 && memcmp(name, ":status", 7) == 0) {
         rad__load_answer_restart(&s->answer); /* those of an interim response do not count */
@@ -158,8 +153,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
-static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data,
-                   size_t size, void *context)
+static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *data, size_t size, void *context)
 {
     live_http2 *h = context;
     stream *s = nghttp2_session_get_stream_user_data(session, id);
@@ -167,8 +161,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
     if (s == NULL || s->answer.fault) return 0;
     if (s->request.first_ns == 0) s->request.first_ns = h->l->now_ns;
     bool had = s->answer.part != NULL;
-    if (!rad__load_answer_body(&h->l->answers, &s->answer, data, size))
-        return give_up(h, s, s->answer.fault);
+    if (!rad__load_answer_body(&h->l->answers, &s->answer, data, size)) return give_up(h, s, s->answer.fault);
     h->parts += !had && s->answer.part != NULL;
     return 0;
 }
@@ -217,8 +210,8 @@ static int on_stream_close(nghttp2_session *session, int32_t id, uint32_t code, 
     return 0;
 }
 
-static ssize_t on_body_wanted(nghttp2_session *session, int32_t id, uint8_t *to, size_t size,
-                              uint32_t *flags, nghttp2_data_source *source, void *context)
+static ssize_t on_body_wanted(nghttp2_session *session, int32_t id, uint8_t *to, size_t size, uint32_t *flags,
+                              nghttp2_data_source *source, void *context)
 {
     stream *s = source->ptr;
     size_t n = s->body_size < size ? s->body_size : size;
@@ -317,8 +310,7 @@ void rad__live_http2_fail(live *l, uint32_t conn, enum rad__load_fault fault)
 
 /* ---- Sending ----------------------------------------------------------------------------------------------- */
 
-static enum rad__load_fault put_text(const rad__load_text *t, rad__load_fill *fill, rad_bytes *to,
-                                     size_t *size)
+static enum rad__load_fault put_text(const rad__load_text *t, rad__load_fill *fill, rad_bytes *to, size_t *size)
 {
     uint32_t from = to->size;
     enum rad__load_fault fault = rad__load_text_put(t, fill, to);
@@ -333,8 +325,7 @@ static enum rad__load_fault make_fields(live *l, const live_conn *c, stream *s, 
     const rad__load_plan *plan = rad__live_plan(l, s->request.what, c->target);
     rad__load_fill fill = rad__live_fill(l, &s->request);
     rad__load_cookies cookies = rad__live_cookies(l, c, &s->request);
-    if (!RAD_GROW(&all->fields, &all->field_capacity, plan->pair_count + 1))
-        return RAD__LOAD_NO_DESCRIPTORS;
+    if (!RAD_GROW(&all->fields, &all->field_capacity, plan->pair_count + 1)) return RAD__LOAD_NO_DESCRIPTORS;
     all->text.size = 0;
     enum rad__load_fault fault = RAD__LOAD_OK;
     uint32_t n = 0;
@@ -342,8 +333,7 @@ static enum rad__load_fault make_fields(live *l, const live_conn *c, stream *s, 
         nghttp2_nv *f = &all->fields[n];
         *f = (nghttp2_nv){0};
         fault = put_text(&plan->pairs[n].name, &fill, &all->text, &f->namelen);
-        if (fault == RAD__LOAD_OK)
-            fault = put_text(&plan->pairs[n].value, &fill, &all->text, &f->valuelen);
+        if (fault == RAD__LOAD_OK) fault = put_text(&plan->pairs[n].value, &fill, &all->text, &f->valuelen);
     }
     if (plan->wants_cookies && cookies.jar && fault == RAD__LOAD_OK) {
         rad__load_site site = rad__load_plan_site(plan, cookies.host, cookies.tls);
@@ -382,8 +372,7 @@ static bool is_constant(const rad__load_plan *plan)
 {
     if (plan->wants_cookies || !rad__load_text_is_constant(&plan->body)) return false;
     for (uint32_t i = 0; i < plan->pair_count; i++)
-        if (!rad__load_text_is_constant(&plan->pairs[i].name) ||
-            !rad__load_text_is_constant(&plan->pairs[i].value))
+        if (!rad__load_text_is_constant(&plan->pairs[i].name) || !rad__load_text_is_constant(&plan->pairs[i].value))
             return false;
     return true;
 }
@@ -403,8 +392,8 @@ static const nghttp2_nv *ready_fields(live *l, const rad__load_plan *plan)
     return fields;
 }
 
-static enum rad__load_fault fields_of(live *l, const live_conn *c, stream *s,
-                                      const nghttp2_nv **fields, uint32_t *count)
+static enum rad__load_fault fields_of(live *l, const live_conn *c, stream *s, const nghttp2_nv **fields,
+                                      uint32_t *count)
 {
     const rad__load_plan *plan = rad__live_plan(l, s->request.what, c->target);
     *fields = ready_fields(l, plan);
@@ -434,11 +423,9 @@ static void http2_submit(live *l, uint32_t conn, stream *s)
     }
     rad__load_answer_begin(&s->answer, plan->keep);
     nghttp2_data_provider provider = {.source.ptr = s, .read_callback = on_body_wanted};
-    int32_t id =
-        nghttp2_submit_request(h->session, NULL, fields, count, s->body_size ? &provider : NULL, s);
+    int32_t id = nghttp2_submit_request(h->session, NULL, fields, count, s->body_size ? &provider : NULL, s);
     if (id < 0) {
-        stream_fail(l, h, s,
-                    id == NGHTTP2_ERR_NOMEM ? RAD__LOAD_NO_DESCRIPTORS : RAD__LOAD_REFUSED_STREAM);
+        stream_fail(l, h, s, id == NGHTTP2_ERR_NOMEM ? RAD__LOAD_NO_DESCRIPTORS : RAD__LOAD_REFUSED_STREAM);
         return;
     }
     s->id = id;
@@ -449,8 +436,7 @@ static void http2_submit(live *l, uint32_t conn, stream *s)
 /* Closed, when there is nothing left to wait for. True: it is gone. */
 static bool http2_over(live *l, live_http2 *h)
 {
-    bool silent = h->session && !nghttp2_session_want_read(h->session) &&
-                  !nghttp2_session_want_write(h->session);
+    bool silent = h->session && !nghttp2_session_want_read(h->session) && !nghttp2_session_want_write(h->session);
     if (silent && h->streams) {
         rad__live_lost(l, h->conn, RAD__LOAD_HTTP2_VIOLATION);
         return true;
@@ -599,9 +585,7 @@ void rad__live_http2_received(live *l, uint32_t conn, const uint8_t *bytes, size
     live_http2 *h = l->conns[conn].http2;
     ssize_t used = nghttp2_session_mem_recv(h->session, bytes, size);
     if (used < 0) {
-        rad__live_lost(l, conn,
-                       used == NGHTTP2_ERR_NOMEM ? RAD__LOAD_NO_DESCRIPTORS
-                                                 : RAD__LOAD_HTTP2_VIOLATION);
+        rad__live_lost(l, conn, used == NGHTTP2_ERR_NOMEM ? RAD__LOAD_NO_DESCRIPTORS : RAD__LOAD_HTTP2_VIOLATION);
         return;
     }
     pause_answers(l, h);

@@ -15,8 +15,7 @@ RAD_INTERNAL void rad__live_http2_close(live *l, uint32_t conn);
 
 RAD_INTERNAL void rad__live_http2_send(live *l, uint32_t conn, const live_request *r, bool last);
 RAD_INTERNAL void rad__live_http2_cancel(live *l, uint32_t conn, uint32_t vu, uint64_t request);
-RAD_INTERNAL void rad__live_http2_received(live *l, uint32_t conn, const uint8_t *bytes,
-                                           size_t size);
+RAD_INTERNAL void rad__live_http2_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size);
 RAD_INTERNAL void rad__live_http2_ended(live *l, uint32_t conn);
 
 /* All requests on it fail. */

@@ -27,8 +27,7 @@ static bool span_is(span s, const char *word)
     return s.size == strlen(word) && strncasecmp(s.at, word, s.size) == 0;
 }
 
-bool rad__load_cookie_pair(const char *text, size_t size, size_t *name_size, const char **value,
-                           size_t *value_size)
+bool rad__load_cookie_pair(const char *text, size_t size, size_t *name_size, const char **value, size_t *value_size)
 {
     const char *end = memchr(text, ';', size);
     if (end == NULL) end = text + size;
@@ -73,8 +72,8 @@ static bool is_long_past(span s)
 {
     for (size_t i = 0; i + 4 <= s.size; i++) {
         bool begins = i == 0 || s.at[i - 1] < '0' || s.at[i - 1] > '9';
-        if (begins && s.at[i] == '1' && s.at[i + 1] == '9' && s.at[i + 2] >= '0' &&
-            s.at[i + 2] <= '9' && s.at[i + 3] >= '0' && s.at[i + 3] <= '9')
+        if (begins && s.at[i] == '1' && s.at[i + 1] == '9' && s.at[i + 2] >= '0' && s.at[i + 2] <= '9' &&
+            s.at[i + 3] >= '0' && s.at[i + 3] <= '9')
             return true;
     }
     return false;
@@ -129,8 +128,7 @@ static bool in_path(const char *path, size_t size, const char *folder)
 {
     size_t length = strlen(folder);
     if (size < length || memcmp(path, folder, length) != 0) return false;
-    return size == length || folder[length - 1] == '/' || path[length] == '/' ||
-           path[length] == '?';
+    return size == length || folder[length - 1] == '/' || path[length] == '/' || path[length] == '?';
 }
 
 static span default_path(const rad__load_site *site)
@@ -175,8 +173,7 @@ static bool cookie_make(rad__load_cookie *c, const span parts[4])
     return true;
 }
 
-bool rad__load_jar_take(rad__load_jar *jar, const char *text, size_t size,
-                        const rad__load_site *site, uint64_t now_ns)
+bool rad__load_jar_take(rad__load_jar *jar, const char *text, size_t size, const rad__load_site *site, uint64_t now_ns)
 {
     size_t name_size, value_size;
     const char *value;
@@ -194,8 +191,7 @@ bool rad__load_jar_take(rad__load_jar *jar, const char *text, size_t size,
     if (a.gone) return true;
     if (jar->count == RAD__LOAD_COOKIES_MAX) jar_remove(jar, 0);
     if (!RAD_GROW(&jar->cookies, &jar->capacity, jar->count + 1)) return false;
-    rad__load_cookie made = {
-        .host_only = host_only, .secure = a.secure, .expires_ns = a.expires_ns};
+    rad__load_cookie made = {.host_only = host_only, .secure = a.secure, .expires_ns = a.expires_ns};
     if (!cookie_make(&made, (span[]){name, {value, value_size}, domain, path})) return false;
     jar->cookies[jar->count++] = made;
     return true;
@@ -213,23 +209,19 @@ void rad__load_jar_free(rad__load_jar *jar)
 static bool is_for(const rad__load_cookie *c, const rad__load_site *site)
 {
     const char *domain = c->name + c->domain;
-    bool there = c->host_only ? strcasecmp(site->host, domain) == 0
-                              : in_domain(site->host, domain, strlen(domain));
-    return there && (site->tls || !c->secure) &&
-           in_path(site->path, site->path_size, c->name + c->path);
+    bool there = c->host_only ? strcasecmp(site->host, domain) == 0 : in_domain(site->host, domain, strlen(domain));
+    return there && (site->tls || !c->secure) && in_path(site->path, site->path_size, c->name + c->path);
 }
 
-void rad__load_jar_put(rad__load_jar *jar, const rad__load_site *site, uint64_t now_ns,
-                       rad_bytes *to)
+void rad__load_jar_put(rad__load_jar *jar, const rad__load_site *site, uint64_t now_ns, rad_bytes *to)
 {
     uint32_t begin = to->size;
     size_t longest = 0;
-    for (uint32_t i = jar->count; i-- > 0;) {
+    for (uint32_t i = jar->count; i-- > 0;)
         if (jar->cookies[i].expires_ns <= now_ns)
             jar_remove(jar, i);
         else if (strlen(jar->cookies[i].name + jar->cookies[i].path) > longest)
             longest = strlen(jar->cookies[i].name + jar->cookies[i].path);
-    }
     for (size_t length = longest; length > 0; length--)
         for (uint32_t i = 0; i < jar->count; i++) {
             const rad__load_cookie *c = &jar->cookies[i];

@@ -10,7 +10,7 @@
 enum { RAD__LOAD_COOKIES_MAX = 50, RAD__LOAD_COOKIE_BYTES_MAX = 4096 };
 
 typedef struct rad__load_cookie {
-    char *name; /* then value, domain and path, each with its end: one piece of memory */
+    char *name;                   /* then value, domain and path, each with its end: one piece of memory */
     uint32_t value, domain, path; /* where they begin in it */
     bool host_only, secure;
     uint64_t expires_ns;
@@ -30,16 +30,15 @@ typedef struct rad__load_site {
 } rad__load_site;
 
 /* The value of a Set-Cookie header. What is not to be kept is not kept. False: memory ran out. */
-RAD_INTERNAL bool rad__load_jar_take(rad__load_jar *jar, const char *text, size_t size,
-                                     const rad__load_site *site, uint64_t now_ns);
+RAD_INTERNAL bool rad__load_jar_take(rad__load_jar *jar, const char *text, size_t size, const rad__load_site *site,
+                                     uint64_t now_ns);
 
 /* Appends "a=b; c=d": those that are for this site. Longer paths first, then older ones. */
-RAD_INTERNAL void rad__load_jar_put(rad__load_jar *jar, const rad__load_site *site, uint64_t now_ns,
-                                    rad_bytes *to);
+RAD_INTERNAL void rad__load_jar_put(rad__load_jar *jar, const rad__load_site *site, uint64_t now_ns, rad_bytes *to);
 RAD_INTERNAL void rad__load_jar_free(rad__load_jar *jar);
 
 /* Name and value at the beginning of a Set-Cookie header; false: it has none. */
-RAD_INTERNAL bool rad__load_cookie_pair(const char *text, size_t size, size_t *name_size,
-                                        const char **value, size_t *value_size);
+RAD_INTERNAL bool rad__load_cookie_pair(const char *text, size_t size, size_t *name_size, const char **value,
+                                        size_t *value_size);
 
 #endif

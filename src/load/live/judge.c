@@ -14,8 +14,7 @@ typedef struct found {
 
 static bool is_named(const rad__load_field *field, const char *name)
 {
-    return strlen(name) == field->name_size &&
-           strncasecmp(field->name, name, field->name_size) == 0;
+    return strlen(name) == field->name_size && strncasecmp(field->name, name, field->name_size) == 0;
 }
 
 /* The first of that name, without blanks around. */
@@ -48,15 +47,13 @@ static found find_cookie(const rad__load_answer *a, const char *name)
 
 static bool equals(found f, const char *text)
 {
-    return f.at != NULL &&
-           (text == NULL || (f.size == strlen(text) && memcmp(f.at, text, f.size) == 0));
+    return f.at != NULL && (text == NULL || (f.size == strlen(text) && memcmp(f.at, text, f.size) == 0));
 }
 
 static bool body_contains(const rad__load_answer *a, const char *text)
 {
     if (*text == 0) return true;
-    return a->kept && a->kept->body.size &&
-           memmem(a->kept->body.data, a->kept->body.size, text, strlen(text)) != NULL;
+    return a->kept && a->kept->body.size && memmem(a->kept->body.data, a->kept->body.size, text, strlen(text)) != NULL;
 }
 
 /* The value at a JSON pointer; NONE also when the body is no JSON. */
@@ -64,8 +61,7 @@ static rad_json_value find_json(const rad__load_answer *a, const char *pointer)
 {
     rad_json_value value = {.kind = RAD_JSON_NONE};
     if (a->kept == NULL || a->kept->body.size == 0) return value;
-    if (rad__json_at(a->kept->body.data, a->kept->body.size, pointer, strlen(pointer), &value,
-                     NULL) != 0)
+    if (rad__json_at(a->kept->body.data, a->kept->body.size, pointer, strlen(pointer), &value, NULL) != 0)
         value.kind = RAD_JSON_NONE;
     return value;
 }
@@ -92,8 +88,7 @@ static void put_value(const void *text, size_t size, bool there, uint32_t *room,
     *room -= (uint32_t)size;
 }
 
-static void put_json(const rad__load_answer *a, const char *pointer, uint32_t *room,
-                     rad_bytes *values)
+static void put_json(const rad__load_answer *a, const char *pointer, uint32_t *room, rad_bytes *values)
 {
     rad_json_value value = find_json(a, pointer);
     rad_bytes written = {0};
@@ -115,8 +110,7 @@ static bool holds(const struct rad__load_check *c, const rad__load_answer *a)
     return false;
 }
 
-uint64_t rad__load_judge_checks(const struct rad__load_request *request,
-                                const rad__load_answer *answer)
+uint64_t rad__load_judge_checks(const struct rad__load_request *request, const rad__load_answer *answer)
 {
     uint64_t failed = 0;
     for (uint32_t i = 0; i < request->check_count; i++)
@@ -124,8 +118,8 @@ uint64_t rad__load_judge_checks(const struct rad__load_request *request,
     return failed;
 }
 
-void rad__load_judge_extracts(const struct rad__load_request *request,
-                              const rad__load_answer *answer, rad_bytes *values)
+void rad__load_judge_extracts(const struct rad__load_request *request, const rad__load_answer *answer,
+                              rad_bytes *values)
 {
     uint32_t room = RAD__LOAD_VALUES_MAX;
     for (uint32_t i = 0; i < request->extract_count; i++) {

@@ -15,8 +15,7 @@
 
 enum {
     LOOK_NS = 100000000, /* how long an interruption may go unnoticed */
-    EARLY_AT_ONCE =
-        64, /* connections that are being opened before the run: a listener's queue is short */
+    EARLY_AT_ONCE = 64,  /* connections that are being opened before the run: a listener's queue is short */
     SPARE_DESCRIPTORS = 100
 };
 
@@ -51,8 +50,7 @@ static rad__load_input *live_input(live *l, enum rad__load_input_kind kind, uint
     return in;
 }
 
-static rad__load_input *live_input_of(live *l, enum rad__load_input_kind kind, uint32_t conn,
-                                      const live_request *r)
+static rad__load_input *live_input_of(live *l, enum rad__load_input_kind kind, uint32_t conn, const live_request *r)
 {
     rad__load_input *in = live_input(l, kind, conn);
     in->vu = r->vu;
@@ -154,8 +152,7 @@ static void conn_shut(live *l, uint32_t conn, bool hard)
 void rad__live_gone(live *l, uint32_t conn, enum rad__load_fault fault)
 {
     conn_shut(l, conn, false);
-    rad__load_input *in =
-        live_input(l, fault ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONN_CLOSED, conn);
+    rad__load_input *in = live_input(l, fault ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONN_CLOSED, conn);
     in->fault = fault;
 }
 
@@ -294,8 +291,8 @@ void rad__live_broken(live *l, uint32_t conn, int64_t answer)
 
 bool rad__live_send(live *l, uint32_t conn, const void *bytes, uint32_t size, bool stays)
 {
-    int64_t answer = l->conns[conn].tls ? rad__live_tls_send(l, conn, bytes, size)
-                                        : l->transport->send(l, conn, bytes, size, stays);
+    int64_t answer =
+        l->conns[conn].tls ? rad__live_tls_send(l, conn, bytes, size) : l->transport->send(l, conn, bytes, size, stays);
     if (answer >= 0) return true;
     rad__live_broken(l, conn, answer);
     return false;
@@ -343,8 +340,7 @@ rad__load_fill rad__live_fill(live *l, const live_request *r)
         static const rad__load_value none[1];
         values = u ? u->values : none; /* memory ran out: the run ends */
     }
-    return rad__load_fill_for(l->scenario, l->seed, r->vu * l->shards + l->shard, r->iteration,
-                              r->position, values);
+    return rad__load_fill_for(l->scenario, l->seed, r->vu * l->shards + l->shard, r->iteration, r->position, values);
 }
 
 rad__load_cookies rad__live_cookies(live *l, const live_conn *c, const live_request *r)
@@ -381,11 +377,8 @@ static int do_send(live *l, const rad__load_effect *e, rad_error *error)
     if (!live_make_room(l, e->conn)) return rad__error_memory(error);
     live_conn *c = &l->conns[e->conn];
     if (e->open != (c->state == LIVE_SHUT) || c->busy) return do_send_nowhere(l, e, error);
-    live_request r = {.request = e->request,
-                      .iteration = e->iteration,
-                      .vu = e->vu,
-                      .what = e->what,
-                      .position = e->position};
+    live_request r = {
+        .request = e->request, .iteration = e->iteration, .vu = e->vu, .what = e->what, .position = e->position};
     bool http2 = l->scenario->targets[e->target].http2;
     if (e->open) {
         c->target = e->target;
@@ -432,12 +425,10 @@ static void do_cancel(live *l, const rad__load_effect *e)
 /* A response that is still awaited will never be read: the other side may as well stop. */
 static void do_close(live *l, const rad__load_effect *e)
 {
-    if (e->conn < l->conn_count && l->conns[e->conn].state != LIVE_SHUT)
-        conn_shut(l, e->conn, l->conns[e->conn].busy);
+    if (e->conn < l->conn_count && l->conns[e->conn].state != LIVE_SHUT) conn_shut(l, e->conn, l->conns[e->conn].busy);
 }
 
-static int live_act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count,
-                    rad_error *error)
+static int live_act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count, rad_error *error)
 {
     live *l = (live *)engine;
     int code = 0;
@@ -481,8 +472,7 @@ static void early_give_up(live *l)
     for (uint32_t t = 0; t < l->scenario->target_count; t++)
         while (l->targets[t].first_opening != RAD_NONE) conn_late(l, l->targets[t].first_opening);
     for (; l->early_next < l->early_count; l->early_next++)
-        live_input(l, RAD__LOAD_IN_CONN_FAILED, l->early[l->early_next])->fault =
-            RAD__LOAD_CONNECT_TIMEOUT;
+        live_input(l, RAD__LOAD_IN_CONN_FAILED, l->early[l->early_next])->fault = RAD__LOAD_CONNECT_TIMEOUT;
 }
 
 static void early_begin(live *l)
@@ -501,8 +491,7 @@ static uint64_t longest_patience(const live *l)
 {
     uint64_t most = 0;
     for (uint32_t t = 0; t < l->scenario->target_count; t++)
-        if (l->scenario->targets[t].connect_timeout_ns > most)
-            most = l->scenario->targets[t].connect_timeout_ns;
+        if (l->scenario->targets[t].connect_timeout_ns > most) most = l->scenario->targets[t].connect_timeout_ns;
     return most != 0 ? most : UINT64_MAX / 2; /* none: it waits for ever */
 }
 
@@ -533,8 +522,7 @@ static int connect_early(live *l, rad_error *error)
     return code;
 }
 
-static int live_turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn,
-                     rad_error *error)
+static int live_turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn, rad_error *error)
 {
     live *l = (live *)engine;
     live_forget(l);
@@ -597,8 +585,8 @@ static int make_plans(live *l, const char *(*env)(const char *name), rad_error *
     for (uint32_t r = 0; r < s->request_count; r++)
         for (uint32_t t = 0; t < s->target_count && code == 0; t++)
             if (s->requests[r].target == RAD_NONE || s->requests[r].target == t)
-                code = rad__load_plan_make(&l->plans[r * s->target_count + t], s, &s->requests[r],
-                                           &s->targets[t], env, error);
+                code = rad__load_plan_make(&l->plans[r * s->target_count + t], s, &s->requests[r], &s->targets[t], env,
+                                           error);
     return code;
 }
 
@@ -609,8 +597,7 @@ static int find_targets(live *l, rad_error *error)
     if (l->targets == NULL) return rad__error_memory(error);
     for (uint32_t i = 0; i < s->target_count; i++) {
         live_target *t = &l->targets[i];
-        int found = rad__os_net_resolve(s->targets[i].host, s->targets[i].port, t->addresses,
-                                        LIVE_ADDRESSES, error);
+        int found = rad__os_net_resolve(s->targets[i].host, s->targets[i].port, t->addresses, LIVE_ADDRESSES, error);
         if (found < 0) return found;
         t->address_count = (uint32_t)found;
         t->first_opening = t->last_opening = RAD_NONE;
@@ -677,15 +664,13 @@ int rad__live_open_over(rad__load_engine **engine, const rad__load_live_options 
     return code;
 }
 
-int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200],
-                        rad_error *error)
+int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200], rad_error *error)
 {
     if (note) note[0] = 0;
     return rad__live_open_over(engine, o, &rad__live_epoll, note, error);
 }
 
-int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name),
-                         rad_error *error)
+int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name), rad_error *error)
 {
     live l = {.scenario = scenario};
     int code = make_plans(&l, env, error);

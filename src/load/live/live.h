@@ -24,19 +24,19 @@
 typedef struct rad__load_live_options {
     const rad__load_scenario *scenario; /* stays the caller's, and as it is */
     uint64_t seed;
-    uint32_t shard, shards; /* users of this engine: shard, shard + shards, …; shards 0 is 1 */
-    bool uring;             /* io_uring, if this build and the kernel have it; else epoll */
+    uint32_t shard, shards;          /* users of this engine: shard, shard + shards, …; shards 0 is 1 */
+    bool uring;                      /* io_uring, if this build and the kernel have it; else epoll */
     const volatile int *interrupted; /* not 0: the run is to end. May be NULL */
     const char *(*env)(const char *name);
 } rad__load_live_options;
 
 /* RAD_EIO: a name cannot be looked up, the system refuses something; RAD_EINPUT: a template, a certificate file.
  * `note` (may be NULL) gets what the user should know, such as that there is no io_uring; or "". */
-RAD_INTERNAL int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o,
-                                     char note[200], rad_error *error);
+RAD_INTERNAL int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200],
+                                     rad_error *error);
 
 /* All plans of a scenario, without any network: what `validate` can say. */
-RAD_INTERNAL int rad__load_live_check(const rad__load_scenario *scenario,
-                                      const char *(*env)(const char *name), rad_error *error);
+RAD_INTERNAL int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name),
+                                      rad_error *error);
 
 #endif

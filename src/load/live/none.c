@@ -11,8 +11,7 @@ static int none(rad_error *error)
                       "simulated targets only");
 }
 
-int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200],
-                        rad_error *error)
+int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options *o, char note[200], rad_error *error)
 {
     (void)o;
     *engine = NULL;
@@ -20,8 +19,7 @@ int rad__load_live_open(rad__load_engine **engine, const rad__load_live_options 
     return none(error);
 }
 
-int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name),
-                         rad_error *error)
+int rad__load_live_check(const rad__load_scenario *scenario, const char *(*env)(const char *name), rad_error *error)
 {
     (void)scenario;
     (void)env;

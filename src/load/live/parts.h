@@ -133,8 +133,7 @@ RAD_INTERNAL extern const struct live_transport rad__live_epoll, rad__live_uring
 
 /* Over any transport (unless the options want io_uring): tests bring their own. */
 RAD_INTERNAL int rad__live_open_over(rad__load_engine **engine, const rad__load_live_options *o,
-                                     const struct live_transport *transport, char *note,
-                                     rad_error *error);
+                                     const struct live_transport *transport, char *note, rad_error *error);
 
 /* Reads the clock. */
 RAD_INTERNAL uint64_t rad__live_clock(live *l);
@@ -143,10 +142,9 @@ RAD_INTERNAL uint64_t rad__live_clock(live *l);
 
 RAD_INTERNAL void rad__live_connected(live *l, uint32_t conn);
 RAD_INTERNAL void rad__live_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size);
-RAD_INTERNAL void rad__live_ended(live *l, uint32_t conn); /* the other side sends no more */
-RAD_INTERNAL void rad__live_broken(live *l, uint32_t conn,
-                                   int64_t answer);          /* RAD_OS_ERROR - errno */
-RAD_INTERNAL void rad__live_drained(live *l, uint32_t conn); /* all that it was given is sent */
+RAD_INTERNAL void rad__live_ended(live *l, uint32_t conn);                  /* the other side sends no more */
+RAD_INTERNAL void rad__live_broken(live *l, uint32_t conn, int64_t answer); /* RAD_OS_ERROR - errno */
+RAD_INTERNAL void rad__live_drained(live *l, uint32_t conn);                /* all that it was given is sent */
 
 /* What a transport was given and the kernel has not taken yet. */
 static inline uint32_t rad__live_unsent(const live_conn *c)
@@ -165,21 +163,17 @@ RAD_INTERNAL void rad__live_lost(live *l, uint32_t conn, enum rad__load_fault fa
 
 /* ---- For protocols: what becomes of requests ---------------------------------------------------------------- */
 
-RAD_INTERNAL void rad__live_answer(live *l, uint32_t conn, live_request *r,
-                                   rad__load_answer *answer);
-RAD_INTERNAL void rad__live_fail(live *l, uint32_t conn, const live_request *r,
-                                 enum rad__load_fault fault);
+RAD_INTERNAL void rad__live_answer(live *l, uint32_t conn, live_request *r, rad__load_answer *answer);
+RAD_INTERNAL void rad__live_fail(live *l, uint32_t conn, const live_request *r, enum rad__load_fault fault);
 
 /* The connection is gone; requests on it have been told of. `fault` 0: it was closed, as it may be. */
 RAD_INTERNAL void rad__live_gone(live *l, uint32_t conn, enum rad__load_fault fault);
 
 /* The wire: through TLS if there is one. False: it broke; rad__live_broken will have been called. */
-RAD_INTERNAL bool rad__live_send(live *l, uint32_t conn, const void *bytes, uint32_t size,
-                                 bool stays);
+RAD_INTERNAL bool rad__live_send(live *l, uint32_t conn, const void *bytes, uint32_t size, bool stays);
 
 RAD_INTERNAL rad__load_fill rad__live_fill(live *l, const live_request *r);
-RAD_INTERNAL rad__load_cookies rad__live_cookies(live *l, const live_conn *c,
-                                                 const live_request *r);
+RAD_INTERNAL rad__load_cookies rad__live_cookies(live *l, const live_conn *c, const live_request *r);
 
 static inline const rad__load_plan *rad__live_plan(const live *l, uint32_t what, uint32_t target)
 {
@@ -189,8 +183,7 @@ static inline const rad__load_plan *rad__live_plan(const live *l, uint32_t what,
 /* ---- HTTP/1.1 ---------------------------------------------------------------------------------------------- */
 
 RAD_INTERNAL void rad__live_http1_send(live *l, uint32_t conn); /* c->request */
-RAD_INTERNAL void rad__live_http1_received(live *l, uint32_t conn, const uint8_t *bytes,
-                                           size_t size);
+RAD_INTERNAL void rad__live_http1_received(live *l, uint32_t conn, const uint8_t *bytes, size_t size);
 RAD_INTERNAL void rad__live_http1_ended(live *l, uint32_t conn);
 
 /* ---- Users ------------------------------------------------------------------------------------------------- */
@@ -200,8 +193,7 @@ RAD_INTERNAL live_user *rad__live_user_at(live *l, uint32_t vu);
 
 /* Takes in what was extracted (as an input has it), and cookies. */
 RAD_INTERNAL void rad__live_user_learns(live *l, const live_conn *c, const live_request *r,
-                                        const rad__load_answer *answer, const uint8_t *values,
-                                        uint32_t size);
+                                        const rad__load_answer *answer, const uint8_t *values, uint32_t size);
 RAD_INTERNAL void rad__live_users_free(live *l);
 
 #endif

@@ -29,8 +29,7 @@ static bool is_token(const char *text)
     if (*text == 0) return false;
     for (; *text; text++) {
         bool letter = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z');
-        if (!letter && !(*text >= '0' && *text <= '9') && strchr(marks, *text) == NULL)
-            return false;
+        if (!letter && !(*text >= '0' && *text <= '9') && strchr(marks, *text) == NULL) return false;
     }
     return true;
 }
@@ -52,8 +51,7 @@ static int add_authority(struct maker *m, rad__load_text *to, rad_error *error)
 {
     rad_bytes text = {0};
     rad__load_authority(m->target, &text);
-    int code = text.failed ? rad__error_memory(error)
-                           : rad__load_text_add_bytes(to, text.data, text.size, error);
+    int code = text.failed ? rad__error_memory(error) : rad__load_text_add_bytes(to, text.data, text.size, error);
     rad__bytes_free(&text);
     return code;
 }
@@ -66,8 +64,7 @@ static int add_path(struct maker *m, rad__load_text *to, rad_error *error)
     snprintf(m->where, sizeof m->where, "request '%s', path", m->request->name);
     int code = rad__load_text_add_bytes(to, base, size, error);
     if (code == 0)
-        code = rad__load_text_add(to, m->request->path, strlen(m->request->path), RAD__LOAD_IN_PATH,
-                                  &m->names, error);
+        code = rad__load_text_add(to, m->request->path, strlen(m->request->path), RAD__LOAD_IN_PATH, &m->names, error);
     return code;
 }
 
@@ -79,13 +76,11 @@ static int check_header(struct maker *m, const struct rad__load_header *h, rad_e
     m->has_host |= strcasecmp(h->name, "host") == 0;
     m->has_agent |= strcasecmp(h->name, "user-agent") == 0;
     m->has_cookie |= strcasecmp(h->name, "cookie") == 0;
-    if (!is_token(h->name))
-        return rad__error(error, RAD_EINPUT, "%s: not a name of a header", m->where);
+    if (!is_token(h->name)) return rad__error(error, RAD_EINPUT, "%s: not a name of a header", m->where);
     if (strcasecmp(h->name, "content-length") == 0 || strcasecmp(h->name, "transfer-encoding") == 0)
         return rad__error(error, RAD_EINPUT, "%s: is written by raddle, from the body", m->where);
-    if (m->target->http2 &&
-        (strcasecmp(h->name, "connection") == 0 || strcasecmp(h->name, "keep-alive") == 0 ||
-         strcasecmp(h->name, "upgrade") == 0))
+    if (m->target->http2 && (strcasecmp(h->name, "connection") == 0 || strcasecmp(h->name, "keep-alive") == 0 ||
+                             strcasecmp(h->name, "upgrade") == 0))
         return rad__error(error, RAD_EINPUT, "%s: there is none in HTTP/2", m->where);
     return 0;
 }
@@ -123,11 +118,9 @@ static int make_body(struct maker *m, rad_error *error)
 {
     const struct rad__load_request *r = m->request;
     if (!m->plan->has_body) return 0;
-    if (r->body_is_file)
-        return rad__load_text_add_bytes(&m->plan->body, r->body, r->body_size, error);
+    if (r->body_is_file) return rad__load_text_add_bytes(&m->plan->body, r->body, r->body_size, error);
     snprintf(m->where, sizeof m->where, "request '%s', body", r->name);
-    return rad__load_text_add(&m->plan->body, r->body, r->body_size, place_of_body(r), &m->names,
-                              error);
+    return rad__load_text_add(&m->plan->body, r->body, r->body_size, place_of_body(r), &m->names, error);
 }
 
 /* ---- HTTP/1.1 ---------------------------------------------------------------------------------------------- */
@@ -162,8 +155,7 @@ static int end_lines(struct maker *m, rad_error *error)
     rad__load_plan *plan = m->plan;
     char length[64];
     if (!tells_length(m)) return 0;
-    if (!rad__load_text_is_constant(&plan->body))
-        return add_text(&plan->head, "Content-Length: ", error);
+    if (!rad__load_text_is_constant(&plan->body)) return add_text(&plan->head, "Content-Length: ", error);
     snprintf(length, sizeof length, "Content-Length: %u\r\n", plan->body.constant.size);
     return add_text(&plan->head, length, error);
 }
@@ -174,8 +166,7 @@ static int make_http1(struct maker *m, rad_error *error)
     int code = make_lines(m, error);
     if (code == 0) code = make_body(m, error);
     if (code == 0) code = end_lines(m, error);
-    plan->is_ready = code == 0 && rad__load_text_is_constant(&plan->line) &&
-                     rad__load_text_is_constant(&plan->head) &&
+    plan->is_ready = code == 0 && rad__load_text_is_constant(&plan->line) && rad__load_text_is_constant(&plan->head) &&
                      rad__load_text_is_constant(&plan->body);
     if (!plan->is_ready) return code;
     rad__bytes_put(&plan->ready, plan->line.constant.data, plan->line.constant.size);
@@ -214,8 +205,7 @@ enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan, rad__load_fi
     bool measured = !rad__load_text_is_constant(&plan->body);
     uint32_t line = to->size;
     enum rad__load_fault fault = rad__load_text_put(&plan->line, fill, to);
-    if (fault == RAD__LOAD_OK && plan->wants_cookies && cookies->jar)
-        put_cookies(cookies, line, to);
+    if (fault == RAD__LOAD_OK && plan->wants_cookies && cookies->jar) put_cookies(cookies, line, to);
     if (fault == RAD__LOAD_OK) fault = rad__load_text_put(&plan->head, fill, to);
     if (fault != RAD__LOAD_OK) return fault;
     if (!measured) {
@@ -256,10 +246,8 @@ static int add_own_pairs(struct maker *m, rad_error *error)
     int code = pair ? add_text(&pair->value, r->method, error) : RAD_ENOMEM;
     if (code == 0 && (pair = add_pair(m, ":scheme", error)) != NULL)
         code = add_text(&pair->value, m->target->tls ? "https" : "http", error);
-    if (code == 0 && (pair = add_pair(m, ":authority", error)) != NULL)
-        code = add_authority(m, &pair->value, error);
-    if (code == 0 && (pair = add_pair(m, ":path", error)) != NULL)
-        code = add_path(m, &pair->value, error);
+    if (code == 0 && (pair = add_pair(m, ":authority", error)) != NULL) code = add_authority(m, &pair->value, error);
+    if (code == 0 && (pair = add_pair(m, ":path", error)) != NULL) code = add_path(m, &pair->value, error);
     if (code == 0 && !m->has_agent && (pair = add_pair(m, "user-agent", error)) != NULL)
         code = add_text(&pair->value, "raddle", error);
     return pair == NULL ? RAD_ENOMEM : code;
@@ -286,21 +274,18 @@ static uint8_t keep_of(const rad__load_scenario *s, const struct rad__load_reque
 {
     uint8_t keep = s->cookies ? RAD__LOAD_KEEP_HEADERS : 0;
     for (uint32_t i = 0; i < r->extract_count; i++)
-        keep |= r->extracts[i].from == RAD__LOAD_FROM_JSON ? RAD__LOAD_KEEP_BODY
-                                                           : RAD__LOAD_KEEP_HEADERS;
+        keep |= r->extracts[i].from == RAD__LOAD_FROM_JSON ? RAD__LOAD_KEEP_BODY : RAD__LOAD_KEEP_HEADERS;
     for (uint32_t i = 0; i < r->check_count; i++) {
         enum rad__load_check_of of = r->checks[i].of;
-        if (of == RAD__LOAD_CHECK_CONTAINS || of == RAD__LOAD_CHECK_JSON)
-            keep |= RAD__LOAD_KEEP_BODY;
+        if (of == RAD__LOAD_CHECK_CONTAINS || of == RAD__LOAD_CHECK_JSON) keep |= RAD__LOAD_KEEP_BODY;
         if (of == RAD__LOAD_CHECK_HEADER) keep |= RAD__LOAD_KEEP_HEADERS;
     }
     return keep;
 }
 
 int rad__load_plan_make(rad__load_plan *plan, const rad__load_scenario *scenario,
-                        const struct rad__load_request *request,
-                        const struct rad__load_target *target, const char *(*env)(const char *name),
-                        rad_error *error)
+                        const struct rad__load_request *request, const struct rad__load_target *target,
+                        const char *(*env)(const char *name), rad_error *error)
 {
     struct maker m = {.plan = plan, .request = request, .target = target};
     *plan = (rad__load_plan){.keep = keep_of(scenario, request),
@@ -308,8 +293,7 @@ int rad__load_plan_make(rad__load_plan *plan, const rad__load_scenario *scenario
                              .has_body = request->body != NULL};
     m.names = (rad__load_names){.scenario = scenario, .env = env, .where = m.where};
     if (!is_token(request->method))
-        return rad__error(error, RAD_EINPUT, "request '%s': '%s' is no method", request->name,
-                          request->method);
+        return rad__error(error, RAD_EINPUT, "request '%s': '%s' is no method", request->name, request->method);
     int code = 0;
     for (uint32_t i = 0; i < request->header_count && code == 0; i++)
         code = check_header(&m, &request->headers[i], error);

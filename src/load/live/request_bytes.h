@@ -28,8 +28,7 @@ typedef struct rad__load_plan {
 
 /* 0, RAD_ENOMEM, or RAD_EINPUT: "request 'x', header 'y': …". Free it in any case. */
 RAD_INTERNAL int rad__load_plan_make(rad__load_plan *plan, const rad__load_scenario *scenario,
-                                     const struct rad__load_request *request,
-                                     const struct rad__load_target *target,
+                                     const struct rad__load_request *request, const struct rad__load_target *target,
                                      const char *(*env)(const char *name), rad_error *error);
 RAD_INTERNAL void rad__load_plan_free(rad__load_plan *plan);
 
@@ -42,14 +41,11 @@ typedef struct rad__load_cookies {
 } rad__load_cookies;
 
 /* HTTP/1.1 with placeholders or cookies: appends the request. */
-RAD_INTERNAL enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan,
-                                                     rad__load_fill *fill,
-                                                     const rad__load_cookies *cookies,
-                                                     rad_bytes *to);
+RAD_INTERNAL enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan, rad__load_fill *fill,
+                                                     const rad__load_cookies *cookies, rad_bytes *to);
 
 /* Where its answers come from, as far as it is known without placeholders. `host` is the caller's. */
-RAD_INTERNAL rad__load_site rad__load_plan_site(const rad__load_plan *plan, const char *host,
-                                                bool tls);
+RAD_INTERNAL rad__load_site rad__load_plan_site(const rad__load_plan *plan, const char *host, bool tls);
 
 /* "host:port" as a header has it; the port only when it is not the usual one. */
 RAD_INTERNAL void rad__load_authority(const struct rad__load_target *target, rad_bytes *to);

@@ -33,11 +33,9 @@ int rad__load_text_add_bytes(rad__load_text *t, const void *bytes, size_t size, 
     return 0;
 }
 
-static int text_wrong(const rad__load_names *names, const rad__load_placeholder *p,
-                      const char *what, rad_error *error)
+static int text_wrong(const rad__load_names *names, const rad__load_placeholder *p, const char *what, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: ${%.*s}: %s", names->where, (int)p->text_size,
-                      p->text, what);
+    return rad__error(error, RAD_EINPUT, "%s: ${%.*s}: %s", names->where, (int)p->text_size, p->text, what);
 }
 
 static bool is_called(const char *name, const char *text, size_t size)
@@ -48,9 +46,8 @@ static bool is_called(const char *name, const char *text, size_t size)
 static const char *why_not(enum rad__load_place place, enum rad__load_escape escape)
 {
     if (escape == RAD__LOAD_ESCAPE_JSON) return "is not UTF-8, which JSON has to be";
-    return place == RAD__LOAD_IN_HEADER
-               ? "has a line break or another character that no header can carry"
-               : "is no JSON value; put it in quotes, or write |raw";
+    return place == RAD__LOAD_IN_HEADER ? "has a line break or another character that no header can carry"
+                                        : "is no JSON value; put it in quotes, or write |raw";
 }
 
 /* The environment is read once: its values are part of the text. */
@@ -74,16 +71,15 @@ static int add_env(rad__load_text *t, const rad__load_placeholder *p, enum rad__
     return code;
 }
 
-static int find_data(rad__load_piece *piece, const rad__load_placeholder *p,
-                     const rad__load_names *names, rad_error *error)
+static int find_data(rad__load_piece *piece, const rad__load_placeholder *p, const rad__load_names *names,
+                     rad_error *error)
 {
     const rad__load_scenario *s = names->scenario;
     for (uint32_t i = 0; i < s->data_count; i++) {
         if (!is_called(s->data[i].name, p->name, p->name_size)) continue;
         for (uint32_t k = 0; k < s->data[i].column_count; k++) {
             if (!is_called(s->data[i].columns[k], p->column, p->column_size)) continue;
-            if (s->data[i].row_count == 0)
-                return text_wrong(names, p, "the file has no rows", error);
+            if (s->data[i].row_count == 0) return text_wrong(names, p, "the file has no rows", error);
             piece->number = i;
             piece->column = k;
             return 0;
@@ -93,8 +89,8 @@ static int find_data(rad__load_piece *piece, const rad__load_placeholder *p,
     return text_wrong(names, p, "there is no such data file", error);
 }
 
-static int find_variable(rad__load_piece *piece, const rad__load_placeholder *p,
-                         const rad__load_names *names, rad_error *error)
+static int find_variable(rad__load_piece *piece, const rad__load_placeholder *p, const rad__load_names *names,
+                         rad_error *error)
 {
     for (uint32_t i = 0; i < names->scenario->variable_count; i++) {
         piece->number = i;
@@ -103,9 +99,8 @@ static int find_variable(rad__load_piece *piece, const rad__load_placeholder *p,
     return text_wrong(names, p, "nothing is extracted under this name", error);
 }
 
-static int add_placeholder(rad__load_text *t, const rad__load_placeholder *p,
-                           enum rad__load_place place, const rad__load_names *names,
-                           rad_error *error)
+static int add_placeholder(rad__load_text *t, const rad__load_placeholder *p, enum rad__load_place place,
+                           const rad__load_names *names, rad_error *error)
 {
     if (p->what == RAD__LOAD_WHAT_ENV) return add_env(t, p, place, names, error);
     rad__load_piece *piece = text_piece(t, p->what);
@@ -126,11 +121,9 @@ static int add_literal(rad__load_text *t, const char *text, size_t size, enum ra
     for (size_t i = 0; i < size; i++) {
         uint8_t c = (uint8_t)text[i];
         if (place == RAD__LOAD_IN_PATH && !rad__load_fits_path(c))
-            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x has to be percent-encoded",
-                              names->where, c);
+            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x has to be percent-encoded", names->where, c);
         if (place == RAD__LOAD_IN_HEADER && !rad__load_fits_header(c))
-            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x cannot stand in a header",
-                              names->where, c);
+            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x cannot stand in a header", names->where, c);
     }
     return rad__load_text_add_bytes(t, text, size, error);
 }
@@ -153,8 +146,7 @@ static enum rad__load_escape escape_by_place(enum rad__load_place place, const s
     switch (place) {
     case RAD__LOAD_IN_PATH: return RAD__LOAD_ESCAPE_URL;
     case RAD__LOAD_IN_FORM: return RAD__LOAD_ESCAPE_FORM;
-    case RAD__LOAD_IN_JSON:
-        return j->in_string ? RAD__LOAD_ESCAPE_JSON : RAD__LOAD_ESCAPE_JSON_VALUE;
+    case RAD__LOAD_IN_JSON: return j->in_string ? RAD__LOAD_ESCAPE_JSON : RAD__LOAD_ESCAPE_JSON_VALUE;
     case RAD__LOAD_IN_HEADER:
     case RAD__LOAD_IN_BODY: break;
     }
@@ -170,8 +162,7 @@ int rad__load_text_add(rad__load_text *t, const char *text, size_t size, enum ra
     while (text < end && code == 0) {
         rad__load_placeholder p;
         const char *wrong = rad__load_placeholder_next(&text, end, &p);
-        if (wrong != NULL && p.text == NULL)
-            return rad__error(error, RAD_EINPUT, "%s: %s", names->where, wrong);
+        if (wrong != NULL && p.text == NULL) return rad__error(error, RAD_EINPUT, "%s: %s", names->where, wrong);
         if (wrong != NULL) return text_wrong(names, &p, wrong, error);
         if (p.what == RAD__LOAD_WHAT_TEXT) {
             json_goes_on(&json, p.text, p.text_size);
@@ -203,20 +194,19 @@ static uint32_t fill_who(const rad__load_scenario *s, uint32_t vu)
     return is_open(s) ? RAD__LOAD_ARRIVAL : vu;
 }
 
-rad__load_fill rad__load_fill_for(const rad__load_scenario *scenario, uint64_t seed, uint32_t vu,
-                                  uint64_t iteration, uint32_t position,
-                                  const rad__load_value *values)
+rad__load_fill rad__load_fill_for(const rad__load_scenario *scenario, uint64_t seed, uint32_t vu, uint64_t iteration,
+                                  uint32_t position, const rad__load_value *values)
 {
     /* What an arrival asks for does not depend on who happens to serve it: its user is one by number. */
     if (is_open(scenario)) vu = (uint32_t)(iteration % (scenario->users > 0 ? scenario->users : 1));
-    return (rad__load_fill){.scenario = scenario,
-                            .values = values,
-                            .seed = seed,
-                            .iteration = iteration,
-                            .vu = vu,
-                            .position = position,
-                            .drawn = rad__load_draw(seed, fill_who(scenario, vu), iteration,
-                                                    position, RAD__LOAD_DRAW_TEMPLATE)};
+    return (rad__load_fill){
+        .scenario = scenario,
+        .values = values,
+        .seed = seed,
+        .iteration = iteration,
+        .vu = vu,
+        .position = position,
+        .drawn = rad__load_draw(seed, fill_who(scenario, vu), iteration, position, RAD__LOAD_DRAW_TEMPLATE)};
 }
 
 uint32_t rad__load_data_row(const rad__load_fill *fill, uint32_t file)
@@ -225,8 +215,8 @@ uint32_t rad__load_data_row(const rad__load_fill *fill, uint32_t file)
     uint32_t rows = s->data[file].row_count;
     switch (s->data[file].order) {
     case RAD__LOAD_ROWS_DRAWN: {
-        rad__load_stream draw = rad__load_draw(fill->seed, fill_who(s, fill->vu), fill->iteration,
-                                               file, RAD__LOAD_DRAW_ROW);
+        rad__load_stream draw =
+            rad__load_draw(fill->seed, fill_who(s, fill->vu), fill->iteration, file, RAD__LOAD_DRAW_ROW);
         return (uint32_t)rad__load_below(&draw, rows);
     }
     case RAD__LOAD_ROWS_BY_USER: return fill->vu % rows;
@@ -241,9 +231,8 @@ uint32_t rad__load_data_row(const rad__load_fill *fill, uint32_t file)
 static void put_uuid(rad__load_fill *fill, rad_bytes *to)
 {
     uint64_t high = rad__load_next(&fill->drawn), low = rad__load_next(&fill->drawn);
-    rad__bytes_format(to, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(high >> 32),
-                      (uint32_t)(high >> 16 & 0xffff), (uint32_t)(high & 0xfff),
-                      (uint32_t)(low >> 48 & 0x3fff) | 0x8000u,
+    rad__bytes_format(to, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(high >> 32), (uint32_t)(high >> 16 & 0xffff),
+                      (uint32_t)(high & 0xfff), (uint32_t)(low >> 48 & 0x3fff) | 0x8000u,
                       (unsigned long long)(low & UINT64_C(0xffffffffffff)));
 }
 
@@ -269,8 +258,7 @@ static bool put_value(const rad__load_piece *p, const void *data, size_t size, r
 }
 
 /* Numbers and the like fit everywhere. */
-static bool put_piece(const rad__load_text *t, const rad__load_piece *p, rad__load_fill *fill,
-                      rad_bytes *to)
+static bool put_piece(const rad__load_text *t, const rad__load_piece *p, rad__load_fill *fill, rad_bytes *to)
 {
     switch ((enum rad__load_what)p->what) {
     case RAD__LOAD_WHAT_TEXT: rad__bytes_put(to, t->constant.data + p->from, p->size); return true;
@@ -293,8 +281,7 @@ static bool put_piece(const rad__load_text *t, const rad__load_piece *p, rad__lo
     return false;
 }
 
-enum rad__load_fault rad__load_text_put(const rad__load_text *t, rad__load_fill *fill,
-                                        rad_bytes *to)
+enum rad__load_fault rad__load_text_put(const rad__load_text *t, rad__load_fill *fill, rad_bytes *to)
 {
     for (uint32_t i = 0; i < t->count; i++)
         if (!put_piece(t, &t->pieces[i], fill, to)) return RAD__LOAD_BAD_REQUEST;

@@ -58,16 +58,13 @@ typedef struct rad__load_fill {
     rad__load_stream drawn; /* placeholders draw one after the other: path, headers, body */
 } rad__load_fill;
 
-RAD_INTERNAL rad__load_fill rad__load_fill_for(const rad__load_scenario *scenario, uint64_t seed,
-                                               uint32_t vu, uint64_t iteration, uint32_t position,
-                                               const rad__load_value *values);
+RAD_INTERNAL rad__load_fill rad__load_fill_for(const rad__load_scenario *scenario, uint64_t seed, uint32_t vu,
+                                               uint64_t iteration, uint32_t position, const rad__load_value *values);
 
 /* Adds a template, or bytes as they are. 0, RAD_ENOMEM, or RAD_EINPUT with a message that names the placeholder. */
-RAD_INTERNAL int rad__load_text_add(rad__load_text *t, const char *text, size_t size,
-                                    enum rad__load_place place, const rad__load_names *names,
-                                    rad_error *error);
-RAD_INTERNAL int rad__load_text_add_bytes(rad__load_text *t, const void *bytes, size_t size,
-                                          rad_error *error);
+RAD_INTERNAL int rad__load_text_add(rad__load_text *t, const char *text, size_t size, enum rad__load_place place,
+                                    const rad__load_names *names, rad_error *error);
+RAD_INTERNAL int rad__load_text_add_bytes(rad__load_text *t, const void *bytes, size_t size, rad_error *error);
 RAD_INTERNAL void rad__load_text_free(rad__load_text *t);
 
 /* No placeholders: `constant` is all of it. */
@@ -77,8 +74,7 @@ static inline bool rad__load_text_is_constant(const rad__load_text *t)
 }
 
 /* Appends the filled-in text. RAD__LOAD_OK, RAD__LOAD_BAD_REQUEST, or RAD__LOAD_NO_DESCRIPTORS (memory). */
-RAD_INTERNAL enum rad__load_fault rad__load_text_put(const rad__load_text *t, rad__load_fill *fill,
-                                                     rad_bytes *to);
+RAD_INTERNAL enum rad__load_fault rad__load_text_put(const rad__load_text *t, rad__load_fill *fill, rad_bytes *to);
 
 /* Which row of a data file a user reads in an iteration. */
 RAD_INTERNAL uint32_t rad__load_data_row(const rad__load_fill *fill, uint32_t file);

@@ -8,11 +8,9 @@
 #include <string.h>
 
 enum {
-    PLAIN_BYTES = 16 << 10, /* the largest record */
-    SENT_BYTES =
-        4 << 10, /* and of those that we send: OpenSSL 3.0 keeps a buffer of that size for ever */
-    UNASKED_BYTES =
-        64 << 10 /* handshakes, alerts: no server needs more of them from one connection */
+    PLAIN_BYTES = 16 << 10,  /* the largest record */
+    SENT_BYTES = 4 << 10,    /* and of those that we send: OpenSSL 3.0 keeps a buffer of that size for ever */
+    UNASKED_BYTES = 64 << 10 /* handshakes, alerts: no server needs more of them from one connection */
 };
 
 /* What OpenSSL reads from and writes to: one for all connections, for they take turns. */
@@ -67,8 +65,7 @@ static int tls_start(live *l, rad_error *error)
     if (l->tls == NULL) return rad__error_memory(error);
     l->tls->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "raddle");
     if (l->tls->method == NULL || BIO_meth_set_read(l->tls->method, bottom_read) != 1 ||
-        BIO_meth_set_write(l->tls->method, bottom_write) != 1 ||
-        BIO_meth_set_ctrl(l->tls->method, bottom_control) != 1)
+        BIO_meth_set_write(l->tls->method, bottom_write) != 1 || BIO_meth_set_ctrl(l->tls->method, bottom_control) != 1)
         return rad__error_memory(error);
     return 0;
 }
@@ -102,19 +99,17 @@ int rad__live_tls_prepare(live *l, uint32_t target, rad_error *error)
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     SSL_CTX_set_max_send_fragment(context, SENT_BYTES);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_options(context,
-                        SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
-        SSL_CTX_set_alpn_protos(context, t->http2 ? h2 : h1,
-                                t->http2 ? sizeof h2 - 1 : sizeof h1 - 1) != 0)
+        SSL_CTX_set_alpn_protos(context, t->http2 ? h2 : h1, t->http2 ? sizeof h2 - 1 : sizeof h1 - 1) != 0)
         return rad__error(error, RAD_EIO, "target '%s': TLS: %s", t->name, tls_reason());
     if (!t->verify) return 0;
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
     ERR_clear_error();
     if (t->ca_bundle ? SSL_CTX_load_verify_file(context, t->ca_bundle) != 1
                      : SSL_CTX_set_default_verify_paths(context) != 1)
-        return rad__error(error, RAD_EINPUT, "target '%s': %s: no certificates can be read (%s)",
-                          t->name, t->ca_bundle ? t->ca_bundle : "the system's", tls_reason());
+        return rad__error(error, RAD_EINPUT, "target '%s': %s: no certificates can be read (%s)", t->name,
+                          t->ca_bundle ? t->ca_bundle : "the system's", tls_reason());
     return 0;
 }
 
@@ -160,8 +155,7 @@ static bool tls_may_answer(live *l, uint32_t conn)
 static enum rad__load_fault tls_fault(const SSL *ssl)
 {
     if (SSL_get_verify_result(ssl) != X509_V_OK) return RAD__LOAD_CERTIFICATE;
-    if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL)
-        return RAD__LOAD_ALPN;
+    if (ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL) return RAD__LOAD_ALPN;
     return RAD__LOAD_TLS_HANDSHAKE;
 }
 
@@ -172,8 +166,7 @@ static bool tls_shake(live *l, uint32_t conn)
     ERR_clear_error();
     int result = SSL_do_handshake(ssl);
     int why = result == 1 ? SSL_ERROR_NONE : SSL_get_error(ssl, result);
-    enum rad__load_fault fault =
-        why == SSL_ERROR_NONE || why == SSL_ERROR_WANT_READ ? RAD__LOAD_OK : tls_fault(ssl);
+    enum rad__load_fault fault = why == SSL_ERROR_NONE || why == SSL_ERROR_WANT_READ ? RAD__LOAD_OK : tls_fault(ssl);
     if (!tls_may_answer(l, conn)) fault = RAD__LOAD_TLS_HANDSHAKE;
     int64_t sent = tls_flush(l, conn);
     if (fault != RAD__LOAD_OK) {
@@ -188,8 +181,7 @@ static bool tls_shake(live *l, uint32_t conn)
     const unsigned char *chosen;
     unsigned size;
     SSL_get0_alpn_selected(ssl, &chosen, &size);
-    if (l->scenario->targets[l->conns[conn].target].http2 &&
-        (size != 2 || memcmp(chosen, "h2", 2) != 0)) {
+    if (l->scenario->targets[l->conns[conn].target].http2 && (size != 2 || memcmp(chosen, "h2", 2) != 0)) {
         rad__live_lost(l, conn, RAD__LOAD_ALPN);
         return false;
     }

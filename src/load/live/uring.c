@@ -63,9 +63,8 @@ static uint64_t token_of(const live *l, uint32_t conn, enum operation op)
 
 static void buffer_return(struct live_uring *u, uint32_t number)
 {
-    io_uring_buf_ring_add(u->buffers, u->memory + (size_t)number * BUFFER_BYTES, BUFFER_BYTES,
-                          (unsigned short)number, io_uring_buf_ring_mask(BUFFERS),
-                          (int)u->returned++);
+    io_uring_buf_ring_add(u->buffers, u->memory + (size_t)number * BUFFER_BYTES, BUFFER_BYTES, (unsigned short)number,
+                          io_uring_buf_ring_mask(BUFFERS), (int)u->returned++);
 }
 
 static void buffers_told(struct live_uring *u)
@@ -108,9 +107,8 @@ static void uring_stop(live *l)
 
 static int uring_start(live *l, rad_error *error)
 {
-    struct io_uring_params p = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL |
-                                         IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-                                         IORING_SETUP_R_DISABLED,
+    struct io_uring_params p = {.flags = IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
+                                         IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_R_DISABLED,
                                 .cq_entries = COMPLETIONS};
     l->uring = rad__alloc(1, sizeof *l->uring);
     if (l->uring == NULL) return rad__error_memory(error);
@@ -129,8 +127,7 @@ static int uring_start(live *l, rad_error *error)
 static int uring_enable(struct live_uring *u)
 {
     if (RAD_LIKELY(u->enabled)) return 0;
-    long failed =
-        syscall(__NR_io_uring_register, u->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+    long failed = syscall(__NR_io_uring_register, u->ring.ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
     u->enabled = failed == 0;
     return u->enabled ? 0 : -errno;
 }
@@ -162,8 +159,7 @@ static int64_t uring_connect(live *l, uint32_t conn, const rad_os_address *addre
     if (fd < 0) return fd;
     l->conns[conn].fd = (int)fd;
     struct io_uring_sqe *sqe = uring_ask(l, 0);
-    io_uring_prep_connect(sqe, (int)fd, (const struct sockaddr *)(const void *)address->bytes,
-                          address->size);
+    io_uring_prep_connect(sqe, (int)fd, (const struct sockaddr *)(const void *)address->bytes, address->size);
     io_uring_sqe_set_data64(sqe, token_of(l, conn, OP_CONNECT));
     return 0;
 }
@@ -296,15 +292,13 @@ static void uring_received(live *l, uint32_t conn, int result, uint32_t flags)
     uint32_t generation = l->conns[conn].generation;
     if (result > 0) {
         l->conns[conn].served = l->uring->wait;
-        rad__live_received(
-            l, conn, l->uring->memory + (size_t)(flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES,
-            (size_t)result);
+        rad__live_received(l, conn, l->uring->memory + (size_t)(flags >> IORING_CQE_BUFFER_SHIFT) * BUFFER_BYTES,
+                           (size_t)result);
     } else if (result == 0)
         rad__live_ended(l, conn);
     else if (result != -ENOBUFS)
         rad__live_broken(l, conn, RAD_OS_ERROR + result);
-    if (!(flags & IORING_CQE_F_MORE) && l->conns[conn].generation == generation)
-        uring_ask_again(l, conn);
+    if (!(flags & IORING_CQE_F_MORE) && l->conns[conn].generation == generation) uring_ask_again(l, conn);
 }
 
 static void uring_take(live *l, uint64_t token, int result, uint32_t flags)

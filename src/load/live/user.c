@@ -42,18 +42,17 @@ static void user_takes_cookies(live *l, live_user *u, const live_conn *c, const 
 {
     static const char name[] = "set-cookie";
     const live_target *t = &l->targets[c->target];
-    rad__load_site site = rad__load_plan_site(rad__live_plan(l, r->what, c->target), t->host,
-                                              l->scenario->targets[c->target].tls);
+    rad__load_site site =
+        rad__load_plan_site(rad__live_plan(l, r->what, c->target), t->host, l->scenario->targets[c->target].tls);
     rad__load_field field;
     for (uint32_t at = 0; rad__load_answer_next(answer, &at, &field);)
-        if (field.name_size == sizeof name - 1 &&
-            strncasecmp(field.name, name, field.name_size) == 0 &&
+        if (field.name_size == sizeof name - 1 && strncasecmp(field.name, name, field.name_size) == 0 &&
             !rad__load_jar_take(&u->jar, field.value, field.value_size, &site, l->now_ns))
             l->failed = RAD_ENOMEM;
 }
 
-void rad__live_user_learns(live *l, const live_conn *c, const live_request *r,
-                           const rad__load_answer *answer, const uint8_t *values, uint32_t size)
+void rad__live_user_learns(live *l, const live_conn *c, const live_request *r, const rad__load_answer *answer,
+                           const uint8_t *values, uint32_t size)
 {
     const struct rad__load_request *request = &l->scenario->requests[r->what];
     if (r->cancelled || (request->extract_count == 0 && !l->scenario->cookies)) return;

@@ -50,8 +50,7 @@ typedef struct rad__load_event {
     uint64_t body_bytes;
     uint64_t service_ns;  /* from the first byte sent to the last received */
     uint64_t response_ns; /* open schedules: from the time it was planned for; else 0 */
-    uint64_t
-        first_ns; /* from the first byte sent to the first received; connections: how long it took */
+    uint64_t first_ns;    /* from the first byte sent to the first received; connections: how long it took */
     uint64_t checks_failed;
     uint64_t count;          /* dropped, phase; issued: how late it began (ns), against its plan */
     uint64_t actual, wanted; /* assertions; their number is `what` */

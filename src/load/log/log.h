@@ -42,21 +42,15 @@ struct rad__load_log_header {
     uint8_t tool[16]; /* version of raddle */
 };
 
-enum rad__load_engine_number {
-    RAD__LOAD_ENGINE_SIMULATED = 1,
-    RAD__LOAD_ENGINE_EPOLL,
-    RAD__LOAD_ENGINE_URING
-};
+enum rad__load_engine_number { RAD__LOAD_ENGINE_SIMULATED = 1, RAD__LOAD_ENGINE_EPOLL, RAD__LOAD_ENGINE_URING };
 
 struct rad__load_block_header {
     uint32_t magic; /* "RBLK"; the end: "REND" */
     uint32_t size;  /* of the records */
     uint32_t records;
     uint32_t shard;
-    uint64_t
-        first; /* number of its first record: from 1, over all shards as they lie in the file */
-    uint64_t
-        head; /* hash of the fields above: tells a damaged length from a file that was cut off */
+    uint64_t first; /* number of its first record: from 1, over all shards as they lie in the file */
+    uint64_t head;  /* hash of the fields above: tells a damaged length from a file that was cut off */
     uint64_t hash;  /* of the records */
     uint64_t chain; /* of the chain before, `head` and `hash` */
 };
@@ -90,15 +84,13 @@ typedef struct rad__load_log {
 
 RAD_INTERNAL void rad__load_log_open(rad__load_log *log, rad__load_sink *sink, void *context);
 /* Fills in what is the same for all logs of its version (0: the newest), and writes header and texts. */
-RAD_INTERNAL int rad__load_log_begin(rad__load_log *log, struct rad__load_log_header header,
-                                     const char *scenario, const char *changes);
+RAD_INTERNAL int rad__load_log_begin(rad__load_log *log, struct rad__load_log_header header, const char *scenario,
+                                     const char *changes);
 RAD_INTERNAL void rad__load_log_turn(rad__load_log *log, const struct rad__load_turn_record *turn);
-RAD_INTERNAL void rad__load_log_input(rad__load_log *log, const rad__load_input *input,
-                                      uint64_t now_ns);
+RAD_INTERNAL void rad__load_log_input(rad__load_log *log, const rad__load_input *input, uint64_t now_ns);
 RAD_INTERNAL void rad__load_log_event(rad__load_log *log, const rad__load_event *event);
-RAD_INTERNAL void rad__load_log_flush(
-    rad__load_log *log); /* cuts the block, if there is anything in it */
-RAD_INTERNAL int rad__load_log_end(rad__load_log *log); /* flushes, writes the end */
+RAD_INTERNAL void rad__load_log_flush(rad__load_log *log); /* cuts the block, if there is anything in it */
+RAD_INTERNAL int rad__load_log_end(rad__load_log *log);    /* flushes, writes the end */
 RAD_INTERNAL void rad__load_log_close(rad__load_log *log);
 /* A record that is ready, as another log had it (merging, stripping). */
 RAD_INTERNAL void rad__load_log_raw(rad__load_log *log, const struct rad__load_raw *raw);
@@ -118,21 +110,19 @@ typedef struct rad__load_log_reader {
     rad_reader records;
     uint64_t record; /* number of the last one handed out */
     uint64_t chain, blocks;
-    bool ended;   /* the end was there */
-    bool cut_off; /* it was not: the last block is not whole, or there is none */
-    volatile const int
-        *stop; /* becomes non-zero: RAD_EINTERRUPTED at the next block; may be NULL */
+    bool ended;               /* the end was there */
+    bool cut_off;             /* it was not: the last block is not whole, or there is none */
+    volatile const int *stop; /* becomes non-zero: RAD_EINTERRUPTED at the next block; may be NULL */
 } rad__load_log_reader;
 
 /* Whether these are the first bytes of a log, or none at all, without its whole header: nothing can be made of them. */
 RAD_INTERNAL bool rad__load_log_is_stub(const void *data, size_t size);
 
 /* RAD_EINPUT: no log, another version, damaged header; the message says what and where. */
-RAD_INTERNAL int rad__load_log_read(rad__load_log_reader *r, const char *name, const void *data,
-                                    size_t size, rad_error *error);
-/* 1: the next record; 0: that was all (see ended, cut_off); RAD_EINPUT: damage, with the block and the record. */
-RAD_INTERNAL int rad__load_log_next(rad__load_log_reader *r, struct rad__load_raw *raw,
+RAD_INTERNAL int rad__load_log_read(rad__load_log_reader *r, const char *name, const void *data, size_t size,
                                     rad_error *error);
+/* 1: the next record; 0: that was all (see ended, cut_off); RAD_EINPUT: damage, with the block and the record. */
+RAD_INTERNAL int rad__load_log_next(rad__load_log_reader *r, struct rad__load_raw *raw, rad_error *error);
 
 /* How much of a log there is. */
 struct rad__load_extent {
@@ -141,7 +131,7 @@ struct rad__load_extent {
 };
 
 /* Reads all of it from its first block. RAD_EINPUT: damage. */
-RAD_INTERNAL int rad__load_log_survey(const rad__load_log_reader *from,
-                                      struct rad__load_extent *extent, rad_error *error);
+RAD_INTERNAL int rad__load_log_survey(const rad__load_log_reader *from, struct rad__load_extent *extent,
+                                      rad_error *error);
 
 #endif

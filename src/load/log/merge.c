@@ -56,8 +56,7 @@ static int merge_all(struct part *parts, uint32_t count, rad__load_log *to, rad_
         bool cut_off = false;
         for (uint32_t i = 0; i < count; i++) {
             cut_off |= parts[i].done && parts[i].reader.cut_off;
-            if (!parts[i].done && (first == RAD_NONE || parts[i].end_ns < parts[first].end_ns))
-                first = i;
+            if (!parts[i].done && (first == RAD_NONE || parts[i].end_ns < parts[first].end_ns)) first = i;
         }
         if (first == RAD_NONE) return cut_off ? 0 : rad__load_log_end(to);
         to->shard = first;
@@ -67,16 +66,15 @@ static int merge_all(struct part *parts, uint32_t count, rad__load_log *to, rad_
     }
 }
 
-int rad__load_merge(rad__load_log_reader *readers, uint32_t count, rad__load_sink *sink,
-                    void *context, rad_error *error)
+int rad__load_merge(rad__load_log_reader *readers, uint32_t count, rad__load_sink *sink, void *context,
+                    rad_error *error)
 {
     struct part *parts = rad__alloc(count, sizeof *parts);
     rad__load_log to;
     if (parts == NULL) return rad__error_memory(error);
     rad__load_log_open(&to, sink, context);
     to.uncut = true; /* blocks stay as they are */
-    int result =
-        rad__load_log_begin(&to, readers[0].header, readers[0].scenario, readers[0].changes);
+    int result = rad__load_log_begin(&to, readers[0].header, readers[0].scenario, readers[0].changes);
     for (uint32_t i = 0; i < count && result == 0; i++) {
         parts[i].reader = readers[i];
         result = look_ahead(&parts[i], error);

@@ -9,7 +9,7 @@
 
 /* Shard i's log is parts[i], which is read to its end. Their headers are the same, and become that of the merged log.
  * The end is written unless one of them was cut off. RAD_EINPUT: damage; RAD_ENOMEM; or what the sink says. */
-RAD_INTERNAL int rad__load_merge(rad__load_log_reader *parts, uint32_t count, rad__load_sink *sink,
-                                 void *context, rad_error *error);
+RAD_INTERNAL int rad__load_merge(rad__load_log_reader *parts, uint32_t count, rad__load_sink *sink, void *context,
+                                 rad_error *error);
 
 #endif

@@ -15,26 +15,26 @@ struct field {
     uint8_t how;
 };
 
-#define EVENT(member)                                                                              \
-    {                                                                                              \
-#member, offsetof(rad__load_event, member), sizeof(((rad__load_event *)0)->member), NUMBER \
+#define EVENT(member)                                                                                                  \
+    {                                                                                                                  \
+#member, offsetof(rad__load_event, member), sizeof(((rad__load_event *)0)->member), NUMBER                     \
     }
-#define INPUT(member)                                                                              \
-    {                                                                                              \
-#member, offsetof(rad__load_input, member), sizeof(((rad__load_input *)0)->member), NUMBER \
+#define INPUT(member)                                                                                                  \
+    {                                                                                                                  \
+#member, offsetof(rad__load_input, member), sizeof(((rad__load_input *)0)->member), NUMBER                     \
     }
-#define TURN(member)                                                                               \
-    {                                                                                              \
-#member, offsetof(struct rad__load_turn_record, member),                                   \
-            sizeof(((struct rad__load_turn_record *)0)->member), NUMBER                            \
+#define TURN(member)                                                                                                   \
+    {                                                                                                                  \
+#member, offsetof(struct rad__load_turn_record, member), sizeof(((struct rad__load_turn_record *)0)->member),  \
+            NUMBER                                                                                                     \
     }
-#define INPUT_HASH                                                                                 \
-    {                                                                                              \
-        "body_hash", offsetof(rad__load_input, body_hash), 8, HASH                                 \
+#define INPUT_HASH                                                                                                     \
+    {                                                                                                                  \
+        "body_hash", offsetof(rad__load_input, body_hash), 8, HASH                                                     \
     }
-#define INPUT_VALUES                                                                               \
-    {                                                                                              \
-        "values", offsetof(rad__load_input, values_size), 4, TEXT                                  \
+#define INPUT_VALUES                                                                                                   \
+    {                                                                                                                  \
+        "values", offsetof(rad__load_input, values_size), 4, TEXT                                                      \
     }
 
 enum { FIELDS_MAX = 14 };
@@ -61,45 +61,34 @@ static const struct layout LAYOUTS[RAD__LOAD_RECORD_KINDS] = {
     [RAD__LOAD_VU_COMPLETE] = {"vu_complete", {EVENT(vu), EVENT(fault)}},
     [RAD__LOAD_ISSUED] = {"request_issued", {ISSUED_FIELDS(EVENT_AND)}},
     [RAD__LOAD_TIMEOUT] = {"request_timeout",
-                           {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags),
-                            EVENT(service_ns)}},
-    [RAD__LOAD_CANCELLED] = {"request_cancelled",
-                             {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags)}},
+                           {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags), EVENT(service_ns)}},
+    [RAD__LOAD_CANCELLED] = {"request_cancelled", {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags)}},
     [RAD__LOAD_RESPONSE] = {"response_received", {RESPONSE_FIELDS(EVENT_AND)}},
-    [RAD__LOAD_ERROR] = {"response_error",
-                         {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags), EVENT(fault)}},
-    [RAD__LOAD_CONN_ESTABLISHED] = {"conn_established",
-                                    {EVENT(conn), EVENT(target), EVENT(first_ns)}},
+    [RAD__LOAD_ERROR] = {"response_error", {EVENT(vu), EVENT(request), EVENT(what), EVENT(flags), EVENT(fault)}},
+    [RAD__LOAD_CONN_ESTABLISHED] = {"conn_established", {EVENT(conn), EVENT(target), EVENT(first_ns)}},
     [RAD__LOAD_CONN_CLOSED] = {"conn_closed", {EVENT(conn), EVENT(target)}},
     [RAD__LOAD_CONN_ERROR] = {"conn_error", {EVENT(conn), EVENT(target), EVENT(fault)}},
-    [RAD__LOAD_ASSERTION_PASSED] = {"assertion_passed",
-                                    {EVENT(what), EVENT(actual), EVENT(wanted)}},
-    [RAD__LOAD_ASSERTION_FAILED] = {"assertion_failed",
-                                    {EVENT(what), EVENT(actual), EVENT(wanted)}},
+    [RAD__LOAD_ASSERTION_PASSED] = {"assertion_passed", {EVENT(what), EVENT(actual), EVENT(wanted)}},
+    [RAD__LOAD_ASSERTION_FAILED] = {"assertion_failed", {EVENT(what), EVENT(actual), EVENT(wanted)}},
     [RAD__LOAD_EXHAUSTED] = {"error_resource_exhausted", {EVENT(vu), EVENT(fault)}},
-    [RAD__LOAD_LATE] = {"late_response",
-                        {EVENT(vu), EVENT(request), EVENT(status), EVENT(service_ns)}},
+    [RAD__LOAD_LATE] = {"late_response", {EVENT(vu), EVENT(request), EVENT(status), EVENT(service_ns)}},
     [RAD__LOAD_LONG_WAIT] = {"long_wait", {EVENT(vu), EVENT(request), EVENT(count)}},
     [RAD__LOAD_DROPPED] = {"arrivals_dropped", {EVENT(count)}},
     [RAD__LOAD_PHASE] = {"phase", {EVENT(count), EVENT(fault)}},
     [RAD__LOAD_RECORD_TURN] = {"turn", {TURN(passed_ns), TURN(inputs), TURN(flags)}},
     [RAD__LOAD_RECORD_INPUT +
-        RAD__LOAD_IN_CONNECTED] = {"connected",
-                                   {INPUT(vu), INPUT(conn), INPUT(at_ns), INPUT(took_ns)}},
+        RAD__LOAD_IN_CONNECTED] = {"connected", {INPUT(vu), INPUT(conn), INPUT(at_ns), INPUT(took_ns)}},
     [RAD__LOAD_RECORD_INPUT +
-        RAD__LOAD_IN_CONN_FAILED] = {"connection_failed",
-                                     {INPUT(vu), INPUT(conn), INPUT(at_ns), INPUT(fault)}},
-    [RAD__LOAD_RECORD_INPUT +
-        RAD__LOAD_IN_CONN_CLOSED] = {"connection_closed", {INPUT(vu), INPUT(conn), INPUT(at_ns)}},
+        RAD__LOAD_IN_CONN_FAILED] = {"connection_failed", {INPUT(vu), INPUT(conn), INPUT(at_ns), INPUT(fault)}},
+    [RAD__LOAD_RECORD_INPUT + RAD__LOAD_IN_CONN_CLOSED] = {"connection_closed", {INPUT(vu), INPUT(conn), INPUT(at_ns)}},
     [RAD__LOAD_RECORD_INPUT +
         RAD__LOAD_IN_RESPONSE] = {"response",
-                                  {INPUT(vu), INPUT(conn), INPUT(request), INPUT(status),
-                                   INPUT(at_ns), INPUT(sent_ns), INPUT(first_ns),
-                                   INPUT(header_bytes), INPUT(body_bytes), INPUT_HASH,
+                                  {INPUT(vu), INPUT(conn), INPUT(request), INPUT(status), INPUT(at_ns), INPUT(sent_ns),
+                                   INPUT(first_ns), INPUT(header_bytes), INPUT(body_bytes), INPUT_HASH,
                                    INPUT(checks_failed), INPUT_VALUES}},
-    [RAD__LOAD_RECORD_INPUT + RAD__LOAD_IN_FAILED] = {"failed",
-                                                      {INPUT(vu), INPUT(conn), INPUT(request),
-                                                       INPUT(at_ns), INPUT(sent_ns), INPUT(fault)}},
+    [RAD__LOAD_RECORD_INPUT +
+        RAD__LOAD_IN_FAILED] = {"failed",
+                                {INPUT(vu), INPUT(conn), INPUT(request), INPUT(at_ns), INPUT(sent_ns), INPUT(fault)}},
 };
 
 /* ---- Writing --------------------------------------------------------------------------------------------- */
@@ -148,8 +137,7 @@ static uint8_t *put_fields(uint8_t *at, const struct layout *layout, const void 
 }
 
 /* Short records, nearly all, get their length of one byte afterwards; a text follows the fields. */
-static void put_record(rad_bytes *to, uint32_t kind, const void *from, const void *text,
-                       uint32_t text_size)
+static void put_record(rad_bytes *to, uint32_t kind, const void *from, const void *text, uint32_t text_size)
 {
     uint8_t bytes[2 + 10 * FIELDS_MAX];
     const struct layout *layout = &LAYOUTS[kind];
@@ -186,8 +174,7 @@ void rad__load_put_input(rad_bytes *to, const rad__load_input *input, uint64_t n
     near.sent_ns = input->sent_ns != 0 ? input->at_ns - input->sent_ns + 1 : 0;
     near.first_ns = input->first_ns != 0 ? input->at_ns - input->first_ns + 1 : 0;
     bool answer = input->kind == RAD__LOAD_IN_RESPONSE;
-    put_record(to, RAD__LOAD_RECORD_INPUT + input->kind, &near, input->values,
-               answer ? input->values_size : 0);
+    put_record(to, RAD__LOAD_RECORD_INPUT + input->kind, &near, input->values, answer ? input->values_size : 0);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------------------- */
@@ -208,8 +195,7 @@ bool rad__load_get_raw(rad_reader *r, struct rad__load_raw *raw)
     raw->kind = *kind;
     raw->size = (uint32_t)size;
     raw->bytes = rad__read_bytes(r, raw->size);
-    return raw->bytes != NULL && raw->kind < RAD__LOAD_RECORD_KINDS &&
-           LAYOUTS[raw->kind].name != NULL;
+    return raw->bytes != NULL && raw->kind < RAD__LOAD_RECORD_KINDS && LAYOUTS[raw->kind].name != NULL;
 }
 
 static bool set_member(void *to, const struct field *f, uint64_t value)
@@ -285,9 +271,9 @@ const char *rad__load_get_turn(const struct rad__load_raw *raw, struct rad__load
 }
 
 /* Its width is known when it is compiled; what does not fit into 32 bits is noticed at the end, in `wide`. */
-#define TAKE(member)                                                                               \
-    value = get_varint(&r);                                                                        \
-    wide |= sizeof event->member == 4 ? value >> 32 : 0;                                           \
+#define TAKE(member)                                                                                                   \
+    value = get_varint(&r);                                                                                            \
+    wide |= sizeof event->member == 4 ? value >> 32 : 0;                                                               \
     memcpy(&event->member, &value, sizeof event->member); /* little-endian */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half of a number comes first");
 
@@ -306,8 +292,7 @@ const char *rad__load_get_event(const struct rad__load_raw *raw, rad__load_event
     return get_fields(raw, event, NULL); /* says what is wrong */
 }
 
-const char *rad__load_get_input(const struct rad__load_raw *raw, uint64_t now_ns,
-                                rad__load_input *input)
+const char *rad__load_get_input(const struct rad__load_raw *raw, uint64_t now_ns, rad__load_input *input)
 {
     RAD_DCHECK(raw->kind > RAD__LOAD_RECORD_TURN);
     *input = (rad__load_input){.kind = raw->kind - RAD__LOAD_RECORD_INPUT};
@@ -316,8 +301,7 @@ const char *rad__load_get_input(const struct rad__load_raw *raw, uint64_t now_ns
     if (input->fault >= RAD__LOAD_FAULT_COUNT) return "a fault that does not exist";
     if (input->at_ns > now_ns) return "it happened before the run began";
     input->at_ns = now_ns - input->at_ns;
-    if (input->sent_ns > input->at_ns || input->first_ns > input->at_ns)
-        return "it was sent before the run began";
+    if (input->sent_ns > input->at_ns || input->first_ns > input->at_ns) return "it was sent before the run began";
     input->sent_ns = input->sent_ns != 0 ? input->at_ns - (input->sent_ns - 1) : 0;
     input->first_ns = input->first_ns != 0 ? input->at_ns - (input->first_ns - 1) : 0;
     return NULL;
@@ -339,8 +323,7 @@ void rad__load_record_text(const struct rad__load_raw *raw, char *text, size_t s
 {
     rad_reader r = rad__reader(raw->bytes, raw->size);
     int used = snprintf(text, size, "%s", LAYOUTS[raw->kind].name);
-    for (const struct field *f = LAYOUTS[raw->kind].fields;
-         f->name != NULL && used >= 0 && (size_t)used < size; f++) {
+    for (const struct field *f = LAYOUTS[raw->kind].fields; f->name != NULL && used >= 0 && (size_t)used < size; f++) {
         uint64_t value = 0;
         const void *hash = f->how == HASH ? rad__read_bytes(&r, 8) : NULL;
         if (hash != NULL) memcpy(&value, hash, 8);

@@ -45,12 +45,9 @@ struct rad__load_raw {
 RAD_INTERNAL bool rad__load_get_raw(rad_reader *r, struct rad__load_raw *raw);
 
 /* NULL, or what is wrong with it. Values of inputs point into the raw bytes. */
-RAD_INTERNAL const char *rad__load_get_turn(const struct rad__load_raw *raw,
-                                            struct rad__load_turn_record *turn);
-RAD_INTERNAL const char *rad__load_get_input(const struct rad__load_raw *raw, uint64_t now_ns,
-                                             rad__load_input *input);
-RAD_INTERNAL const char *rad__load_get_event(const struct rad__load_raw *raw,
-                                             rad__load_event *event);
+RAD_INTERNAL const char *rad__load_get_turn(const struct rad__load_raw *raw, struct rad__load_turn_record *turn);
+RAD_INTERNAL const char *rad__load_get_input(const struct rad__load_raw *raw, uint64_t now_ns, rad__load_input *input);
+RAD_INTERNAL const char *rad__load_get_event(const struct rad__load_raw *raw, rad__load_event *event);
 
 /* For people and for the manual: name of a kind; names of its fields, in order; NULL after the last. */
 RAD_INTERNAL const char *rad__load_record_name(uint32_t kind);

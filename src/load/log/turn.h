@@ -41,7 +41,7 @@ enum rad__load_fault {
     RAD__LOAD_QUEUE_FULL,
     RAD__LOAD_LOG_FULL,
     RAD__LOAD_REFUSED_STREAM, /* HTTP/2: not processed, GOAWAY or REFUSED_STREAM */
-    RAD__LOAD_BAD_REQUEST, /* could not be written: a value is missing, or would break out of its place */
+    RAD__LOAD_BAD_REQUEST,    /* could not be written: a value is missing, or would break out of its place */
     RAD__LOAD_FAULT_COUNT
 };
 
@@ -49,10 +49,10 @@ RAD_INTERNAL const char *rad__load_fault_name(enum rad__load_fault fault);
 
 enum rad__load_input_kind {
     RAD__LOAD_IN_CONNECTED = 1, /* conn; vu who asked for it; took_ns */
-    RAD__LOAD_IN_CONN_FAILED, /* conn; fault. Requests on it fail with inputs of their own, before this one */
-    RAD__LOAD_IN_CONN_CLOSED, /* conn, by the other side or after an answer that ends it. The same */
-    RAD__LOAD_IN_RESPONSE,    /* vu, conn, request; everything */
-    RAD__LOAD_IN_FAILED       /* vu, conn, request; fault */
+    RAD__LOAD_IN_CONN_FAILED,   /* conn; fault. Requests on it fail with inputs of their own, before this one */
+    RAD__LOAD_IN_CONN_CLOSED,   /* conn, by the other side or after an answer that ends it. The same */
+    RAD__LOAD_IN_RESPONSE,      /* vu, conn, request; everything */
+    RAD__LOAD_IN_FAILED         /* vu, conn, request; fault */
 };
 
 typedef struct rad__load_input {
@@ -68,15 +68,14 @@ typedef struct rad__load_input {
     uint32_t header_bytes;
     uint16_t status;
     uint64_t checks_failed; /* bit i: check i of the request did not hold */
-    const uint8_t *
-        values; /* extracted: for each, in order, varint length + 1 (0: not found), bytes. The engine's, */
-    uint32_t values_size; /* until its next turn */
+    const uint8_t *values;  /* extracted: for each, in order, varint length + 1 (0: not found), bytes. The engine's, */
+    uint32_t values_size;   /* until its next turn */
 } rad__load_input;
 
 enum rad__load_effect_kind {
     RAD__LOAD_DO_SEND = 1, /* a request, on a connection that is opened first if it is not (open) */
     RAD__LOAD_DO_CANCEL,   /* nobody waits for this request any more: best effort */
-    RAD__LOAD_DO_CLOSE, /* the connection, with everything on it; its number may be used again at once */
+    RAD__LOAD_DO_CLOSE,    /* the connection, with everything on it; its number may be used again at once */
     RAD__LOAD_DO_OPEN /* the connection, before anything is sent on it. In the first turn only: what became of it comes
                          with the next one, which begins when all are open or have failed, and no time has passed */
 };
@@ -84,13 +83,12 @@ enum rad__load_effect_kind {
 typedef struct rad__load_effect {
     uint32_t kind; /* enum rad__load_effect_kind */
     uint32_t vu, conn;
-    uint32_t what,
-        target;         /* send: number of the request in the scenario; send, open: of the target */
-    uint32_t position;  /* send: how many requests of the iteration came before */
-    uint64_t request;   /* the user's requests are numbered from 1 */
-    uint64_t iteration; /* closed: of this user; open: number of the arrival */
-    bool open;          /* send: the connection does not exist yet */
-    bool last; /* send: the connection is to be closed after the answer (requests_per_connection) */
+    uint32_t what, target; /* send: number of the request in the scenario; send, open: of the target */
+    uint32_t position;     /* send: how many requests of the iteration came before */
+    uint64_t request;      /* the user's requests are numbered from 1 */
+    uint64_t iteration;    /* closed: of this user; open: number of the arrival */
+    bool open;             /* send: the connection does not exist yet */
+    bool last;             /* send: the connection is to be closed after the answer (requests_per_connection) */
 } rad__load_effect;
 
 /* ---- Engines ---------------------------------------------------------------------------------------------- */
@@ -110,12 +108,10 @@ typedef struct rad__load_engine rad__load_engine;
 struct rad__load_engine_kind {
     const char *name; /* "simulated", "epoll", "io_uring", "replay" */
     /* Does what it is told, in order; nothing is sent twice. Results come with later turns, also failures. */
-    int (*act)(rad__load_engine *e, const rad__load_effect *effects, uint32_t count,
-               rad_error *error);
+    int (*act)(rad__load_engine *e, const rad__load_effect *effects, uint32_t count, rad_error *error);
     /* The next turn: waits until something came in or it is `until_ns` (0: does not wait; UINT64_MAX: only inputs).
      * `poll` false: only reads the clock, there is work to do first. */
-    int (*turn)(rad__load_engine *e, uint64_t until_ns, bool poll, rad__load_turn *turn,
-                rad_error *error);
+    int (*turn)(rad__load_engine *e, uint64_t until_ns, bool poll, rad__load_turn *turn, rad_error *error);
     void (*close)(rad__load_engine *e);
 };
 

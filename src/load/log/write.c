@@ -11,8 +11,7 @@ _Static_assert(sizeof(struct rad__load_log_header) == 64 && HEAD == 48, "the for
 
 void rad__load_log_open(rad__load_log *log, rad__load_sink *sink, void *context)
 {
-    *log = (rad__load_log){
-        .sink = sink, .context = context, .version = RAD__LOAD_LOG_VERSION, .next_record = 1};
+    *log = (rad__load_log){.sink = sink, .context = context, .version = RAD__LOAD_LOG_VERSION, .next_record = 1};
 }
 
 void rad__load_log_close(rad__load_log *log)
@@ -26,8 +25,8 @@ static void put(rad__load_log *log, const void *data, size_t size)
     log->written += size;
 }
 
-int rad__load_log_begin(rad__load_log *log, struct rad__load_log_header header,
-                        const char *scenario, const char *changes)
+int rad__load_log_begin(rad__load_log *log, struct rad__load_log_header header, const char *scenario,
+                        const char *changes)
 {
     rad_bytes all = {0};
     memcpy(header.magic, "RADLOAD\n", sizeof header.magic);
@@ -88,8 +87,7 @@ static void end_record(rad__load_log *log)
     log->records++;
     log->next_record++;
     if (RAD_UNLIKELY(log->tap != NULL) && !log->block.failed)
-        log->tap(log->tap_context, log->block.data + log->record_start,
-                 log->block.size - log->record_start);
+        log->tap(log->tap_context, log->block.data + log->record_start, log->block.size - log->record_start);
     if (RAD_UNLIKELY(log->block.failed))
         log->failed = rad__error_memory(&log->error);
     else if (log->version == 1)

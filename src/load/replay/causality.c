@@ -9,8 +9,7 @@ enum { SPAWNED = 1, READY = 2, COMPLETE = 4, UNDER_WAY = 8, MEASURED = 16 };
 static const char NO_MEMORY[] = "out of memory";
 
 /* The numbers there can be: as scheduler/scheduler.c and scheduler/connections.c share them out. */
-void rad__load_causality_begin(rad__load_causality *c, const rad__load_scenario *s, uint32_t shard,
-                               uint32_t shards)
+void rad__load_causality_begin(rad__load_causality *c, const rad__load_scenario *s, uint32_t shard, uint32_t shards)
 {
     *c = (rad__load_causality){.scenario = s};
     c->user_limit = rad__load_users_of_shard(s, shard, shards);
@@ -68,8 +67,7 @@ static const char *ask(rad__load_causality *c, const rad__load_event *e)
         return NO_MEMORY;
     }
     struct rad__load_conn_seen *conn = &c->conns[e->conn];
-    if (conn->asked && conn->target != e->target)
-        return "a connection is used for another target than before";
+    if (conn->asked && conn->target != e->target) return "a connection is used for another target than before";
     *conn = (struct rad__load_conn_seen){e->target, true, true, conn->established && conn->open};
     return NULL;
 }
@@ -79,8 +77,8 @@ static bool is_early(const rad__load_causality *c, const rad__load_event *e)
 {
     const struct rad__load_schedule *s = &c->scenario->schedule;
     bool asked = e->conn < c->conn_capacity && c->conns[e->conn].asked;
-    return !asked && s->model == RAD__LOAD_OPEN && !s->connect_late &&
-           e->target < c->scenario->target_count && e->kind != RAD__LOAD_CONN_CLOSED;
+    return !asked && s->model == RAD__LOAD_OPEN && !s->connect_late && e->target < c->scenario->target_count &&
+           e->kind != RAD__LOAD_CONN_CLOSED;
 }
 
 static const char *connection(rad__load_causality *c, const rad__load_event *e)
@@ -97,8 +95,7 @@ static const char *connection(rad__load_causality *c, const rad__load_event *e)
         if (++c->open > c->open_most) c->open_most = c->open;
         return NULL;
     }
-    if (e->kind == RAD__LOAD_CONN_CLOSED && !conn->open)
-        return "a connection is closed that was closed before";
+    if (e->kind == RAD__LOAD_CONN_CLOSED && !conn->open) return "a connection is closed that was closed before";
     c->open -= conn->established;
     conn->open = conn->established = false;
     return NULL;
@@ -106,8 +103,7 @@ static const char *connection(rad__load_causality *c, const rad__load_event *e)
 
 /* ---- Requests -------------------------------------------------------------------------------------------- */
 
-static const char *issued(rad__load_causality *c, struct rad__load_user_seen *u,
-                          const rad__load_event *e)
+static const char *issued(rad__load_causality *c, struct rad__load_user_seen *u, const rad__load_event *e)
 {
     if (!(u->seen & READY)) return "a request is issued by a user that is not ready";
     if (u->seen & COMPLETE) return "a request is issued by a user that was complete";
@@ -120,14 +116,12 @@ static const char *issued(rad__load_causality *c, struct rad__load_user_seen *u,
     if (wrong != NULL) return wrong;
     u->request = e->request;
     u->what = e->what;
-    u->seen = (u->seen & ~(uint32_t)MEASURED) | UNDER_WAY |
-              (e->flags & RAD__LOAD_MEASURED ? MEASURED : 0u);
+    u->seen = (u->seen & ~(uint32_t)MEASURED) | UNDER_WAY | (e->flags & RAD__LOAD_MEASURED ? MEASURED : 0u);
     c->under_way++;
     return NULL;
 }
 
-static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u,
-                         const rad__load_event *e)
+static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u, const rad__load_event *e)
 {
     if (!(u->seen & UNDER_WAY) || e->request != u->request)
         return "a request ends that is not under way: it was never issued, or ended before";
@@ -135,8 +129,7 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u,
     if ((e->flags & RAD__LOAD_MEASURED) != (u->seen & MEASURED ? RAD__LOAD_MEASURED : 0u))
         return "a request was issued during the warm-up and ends as measured, or the other way "
                "round";
-    if (e->kind == RAD__LOAD_ERROR &&
-        (e->fault == RAD__LOAD_OK || e->fault == RAD__LOAD_REQUEST_TIMEOUT))
+    if (e->kind == RAD__LOAD_ERROR && (e->fault == RAD__LOAD_OK || e->fault == RAD__LOAD_REQUEST_TIMEOUT))
         return "an error without a fault, or with that of a timeout, which is told otherwise";
     u->seen &= ~(uint32_t)UNDER_WAY;
     c->under_way--;
@@ -146,8 +139,7 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u,
 static const char *late(const struct rad__load_user_seen *u, const rad__load_event *e)
 {
     if (e->request == 0 || e->request > u->request) return "a late answer to a request never made";
-    if (e->request == u->request && (u->seen & UNDER_WAY))
-        return "a late answer to a request that is under way";
+    if (e->request == u->request && (u->seen & UNDER_WAY)) return "a late answer to a request that is under way";
     return NULL;
 }
 
@@ -169,12 +161,9 @@ static const char *of_user(rad__load_causality *c, const rad__load_event *e)
 
 static const char *phase(rad__load_causality *c, const rad__load_event *e)
 {
-    if (e->count <= (uint64_t)c->phase || e->count > RAD__LOAD_OVER)
-        return "a phase comes out of turn";
+    if (e->count <= (uint64_t)c->phase || e->count > RAD__LOAD_OVER) return "a phase comes out of turn";
     c->phase = (enum rad__load_phase)e->count;
-    return c->phase == RAD__LOAD_OVER && c->under_way > 0
-               ? "the run is over while requests are under way"
-               : NULL;
+    return c->phase == RAD__LOAD_OVER && c->under_way > 0 ? "the run is over while requests are under way" : NULL;
 }
 
 const char *rad__load_causality_event(rad__load_causality *c, const rad__load_event *e)
@@ -190,9 +179,7 @@ const char *rad__load_causality_event(rad__load_causality *c, const rad__load_ev
     case RAD__LOAD_CONN_ERROR: return connection(c, e);
     case RAD__LOAD_ASSERTION_PASSED:
     case RAD__LOAD_ASSERTION_FAILED:
-        return e->what < c->scenario->assertion_count
-                   ? NULL
-                   : "an assertion that the scenario does not have";
+        return e->what < c->scenario->assertion_count ? NULL : "an assertion that the scenario does not have";
     case RAD__LOAD_EXHAUSTED:
     case RAD__LOAD_DROPPED: return NULL;
     case RAD__LOAD_PHASE: return phase(c, e);

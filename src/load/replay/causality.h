@@ -40,13 +40,11 @@ typedef struct rad__load_causality {
     bool failed; /* memory ran out */
 } rad__load_causality;
 
-RAD_INTERNAL void rad__load_causality_begin(rad__load_causality *c,
-                                            const rad__load_scenario *scenario, uint32_t shard,
+RAD_INTERNAL void rad__load_causality_begin(rad__load_causality *c, const rad__load_scenario *scenario, uint32_t shard,
                                             uint32_t shards);
 RAD_INTERNAL void rad__load_causality_free(rad__load_causality *c);
 
 /* NULL, or what is against the rules; c->failed then: memory ran out. */
-RAD_INTERNAL const char *rad__load_causality_event(rad__load_causality *c,
-                                                   const rad__load_event *event);
+RAD_INTERNAL const char *rad__load_causality_event(rad__load_causality *c, const rad__load_event *event);
 
 #endif

@@ -6,9 +6,8 @@
 
 #include <inttypes.h>
 
-int rad__load_replayer_open(rad__load_replayer *r, const rad__load_log_reader *from,
-                            const rad__load_scenario *scenario, uint32_t shard,
-                            rad__load_sink *sink, void *context, rad_error *error)
+int rad__load_replayer_open(rad__load_replayer *r, const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                            uint32_t shard, rad__load_sink *sink, void *context, rad_error *error)
 {
     const struct rad__load_log_header *h = &from->header;
     bool logical = h->level == RAD__LOAD_LEVEL_SIMULATED;
@@ -22,8 +21,7 @@ int rad__load_replayer_open(rad__load_replayer *r, const rad__load_log_reader *f
         if (error != NULL) *error = r->log.error;
         return result;
     }
-    return rad__load_core_open(&r->core, scenario, h->seed, shard, h->shards, logical, &r->log,
-                               error);
+    return rad__load_core_open(&r->core, scenario, h->seed, shard, h->shards, logical, &r->log, error);
 }
 
 void rad__load_replayer_close(rad__load_replayer *r)
@@ -42,30 +40,25 @@ static int next_input_record(rad__load_replayer *r, struct rad__load_raw *raw, r
     int got;
     do {
         got = rad__load_log_next(&r->reader, raw, error);
-    } while (got == 1 &&
-             (rad__load_record_is_output(raw->kind) || r->reader.block.shard != r->shard));
+    } while (got == 1 && (rad__load_record_is_output(raw->kind) || r->reader.block.shard != r->shard));
     return got;
 }
 
 static int bad(const rad__load_replayer *r, const char *wrong, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 ": %s", r->reader.name,
-                      r->reader.record, wrong);
+    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 ": %s", r->reader.name, r->reader.record, wrong);
 }
 
 /* A turn whose inputs are not all there is as if it had not begun: 0. */
-static int read_inputs(rad__load_replayer *r, uint64_t count, rad__load_turn *turn,
-                       rad_error *error)
+static int read_inputs(rad__load_replayer *r, uint64_t count, rad__load_turn *turn, rad_error *error)
 {
     for (uint64_t i = 0; i < count; i++) {
         struct rad__load_raw raw;
         int got = next_input_record(r, &raw, error);
         if (got == 0 && !r->reader.cut_off) return bad(r, "the log ends inside a turn", error);
         if (got != 1) return got;
-        if (raw.kind == RAD__LOAD_RECORD_TURN)
-            return bad(r, "a turn begins before the one before it has all", error);
-        if (!RAD_GROW(&r->inputs, &r->input_capacity, (uint32_t)i + 1))
-            return rad__error_memory(error);
+        if (raw.kind == RAD__LOAD_RECORD_TURN) return bad(r, "a turn begins before the one before it has all", error);
+        if (!RAD_GROW(&r->inputs, &r->input_capacity, (uint32_t)i + 1)) return rad__error_memory(error);
         const char *wrong = rad__load_get_input(&raw, turn->now_ns, &r->inputs[i]);
         if (wrong != NULL) return bad(r, wrong, error);
     }
@@ -105,8 +98,8 @@ int rad__load_replayer_step(rad__load_replayer *r, rad_error *error)
     r->turns++;
     int result = rad__load_core_turn(&r->core, &turn, &why);
     if (result == 0) return 1;
-    return rad__error(error, result, "%s: records %" PRIu64 " to %" PRIu64 ": %s", r->reader.name,
-                      r->first_record, r->last_record, why.text);
+    return rad__error(error, result, "%s: records %" PRIu64 " to %" PRIu64 ": %s", r->reader.name, r->first_record,
+                      r->last_record, why.text);
 }
 
 int rad__load_replayer_finish(rad__load_replayer *r, rad_error *error)

@@ -15,8 +15,7 @@ typedef struct rad__load_replayer {
     rad__load_log log;
     uint32_t shard;
     uint64_t now_ns, turns;
-    uint64_t first_record,
-        last_record; /* of the turn that was taken last: its first and its last input */
+    uint64_t first_record, last_record; /* of the turn that was taken last: its first and its last input */
     rad__load_input *inputs;
     uint32_t input_capacity;
 } rad__load_replayer;
@@ -24,8 +23,8 @@ typedef struct rad__load_replayer {
 /* The scenario is that of the log (rad__load_scenario_parse of reader.scenario), and stays the caller's, as does the
  * data. What the run writes goes to `sink`. */
 RAD_INTERNAL int rad__load_replayer_open(rad__load_replayer *r, const rad__load_log_reader *from,
-                                         const rad__load_scenario *scenario, uint32_t shard,
-                                         rad__load_sink *sink, void *context, rad_error *error);
+                                         const rad__load_scenario *scenario, uint32_t shard, rad__load_sink *sink,
+                                         void *context, rad_error *error);
 RAD_INTERNAL void rad__load_replayer_close(rad__load_replayer *r);
 
 /* 1: a turn; 0: the run is over, or there are no more inputs. RAD_EINPUT: damage, or inputs that cannot be. */
@@ -47,15 +46,12 @@ struct rad__load_verdict {
 
 /* The whole log anew, all shards of it, into `sink`; sets turns and over. `metrics` may be NULL; the caller closes
  * it. */
-RAD_INTERNAL int rad__load_regenerate(const rad__load_log_reader *from,
-                                      const rad__load_scenario *scenario, rad__load_sink *sink,
-                                      void *context, struct rad__load_verdict *verdict,
+RAD_INTERNAL int rad__load_regenerate(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                                      rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
                                       rad__load_metrics *metrics, rad_error *error);
 
 /* Replays the whole file. 0 also when it differs: the verdict tells. */
-RAD_INTERNAL int rad__load_verify(const rad__load_log_reader *from,
-                                  const rad__load_scenario *scenario,
-                                  struct rad__load_verdict *verdict, rad__load_metrics *metrics,
-                                  rad_error *error);
+RAD_INTERNAL int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                                  struct rad__load_verdict *verdict, rad__load_metrics *metrics, rad_error *error);
 
 #endif

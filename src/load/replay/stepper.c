@@ -24,8 +24,7 @@ static void read_along(void *context, const uint8_t *record, size_t size)
     char text[400];
     if (!rad__load_get_raw(&r, &raw)) return;
     rad__load_record_text(&raw, text, sizeof text);
-    rad__bytes_format(&s->records, "%s%s\n", rad__load_record_is_output(raw.kind) ? "  -> " : "",
-                      text);
+    rad__bytes_format(&s->records, "%s%s\n", rad__load_record_is_output(raw.kind) ? "  -> " : "", text);
 }
 
 /* ---- Snapshots ------------------------------------------------------------------------------------------- */
@@ -39,12 +38,11 @@ static void drop(struct rad__load_snapshot *snapshot)
 static void thin_out(rad__load_stepper *s)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count; i++)
         if (i % 2 == 0)
             s->snapshots[kept++] = s->snapshots[i];
         else
             drop(&s->snapshots[i]);
-    }
     s->count = kept;
     s->apart *= 2;
 }
@@ -100,8 +98,8 @@ static int restore(rad__load_stepper *s, uint64_t turn, rad_error *error)
 
 /* ---- Going ----------------------------------------------------------------------------------------------- */
 
-int rad__load_stepper_begin(rad__load_stepper *s, const rad__load_log_reader *from,
-                            const rad__load_scenario *scenario, uint32_t shard, rad_error *error)
+int rad__load_stepper_begin(rad__load_stepper *s, const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                            uint32_t shard, rad_error *error)
 {
     *s = (rad__load_stepper){.apart = 64};
     int result = rad__load_replayer_open(&s->r, from, scenario, shard, discard, NULL, error);
@@ -142,17 +140,15 @@ void rad__load_stepper_describe(const rad__load_stepper *s, rad_bytes *to)
     const rad__load_core *c = &s->r.core;
     const struct rad__load_tally *t = &c->metrics.all;
     rad__bytes_format(to,
-                      "turn %" PRIu64 ", tick %" PRIu64 ", %.6f s: %" PRIu32 " of %" PRIu32
-                      " users, %" PRIu32 " ready, %" PRIu64 " requests, %" PRIu64
-                      " answered, %" PRIu64 " failed\n",
-                      s->r.turns, c->tick, (double)c->now_ns * 1e-9, c->running, c->user_count,
-                      c->ready_count, t->issued, t->responses, t->errors + t->timeouts);
+                      "turn %" PRIu64 ", tick %" PRIu64 ", %.6f s: %" PRIu32 " of %" PRIu32 " users, %" PRIu32
+                      " ready, %" PRIu64 " requests, %" PRIu64 " answered, %" PRIu64 " failed\n",
+                      s->r.turns, c->tick, (double)c->now_ns * 1e-9, c->running, c->user_count, c->ready_count,
+                      t->issued, t->responses, t->errors + t->timeouts);
     for (uint32_t i = 0; i < c->user_count && i < 100; i++) {
         const struct rad__load_user *u = &c->users[i];
         rad__bytes_format(to,
-                          "  user %" PRIu32 ": %s%s, iteration %" PRIu64 ", step %" PRIu32
-                          ", request %" PRIu64 "\n",
-                          i, STATES[u->state], WAITS[u->waits], u->iteration, u->step, u->request);
+                          "  user %" PRIu32 ": %s%s, iteration %" PRIu64 ", step %" PRIu32 ", request %" PRIu64 "\n", i,
+                          STATES[u->state], WAITS[u->waits], u->iteration, u->step, u->request);
     }
     if (c->user_count > 100) rad__bytes_format(to, "  and %" PRIu32 " more\n", c->user_count - 100);
 }

@@ -18,14 +18,13 @@ struct comparison {
     struct rad__load_verdict *verdict;
 };
 
-static void differ(struct rad__load_verdict *v, uint64_t record, const char *theirs,
-                   const char *ours)
+static void differ(struct rad__load_verdict *v, uint64_t record, const char *theirs, const char *ours)
 {
     v->same = false;
     v->record = record;
     if (record != 0)
-        snprintf(v->text, sizeof v->text, "record %" PRIu64 " of the log is %s; its inputs make %s",
-                 record, theirs, ours);
+        snprintf(v->text, sizeof v->text, "record %" PRIu64 " of the log is %s; its inputs make %s", record, theirs,
+                 ours);
     else
         snprintf(v->text, sizeof v->text, "%s; its inputs make %s", theirs, ours);
 }
@@ -48,8 +47,7 @@ static void locate(struct comparison *c, const uint8_t *ours, size_t size)
     for (uint64_t record = mine.first;; record++) {
         struct rad__load_raw x, y;
         char has[200] = "missing", makes[200] = "none";
-        bool in_file = a.at < a.end && rad__load_get_raw(&a, &x),
-             in_run = b.at < b.end && rad__load_get_raw(&b, &y);
+        bool in_file = a.at < a.end && rad__load_get_raw(&a, &x), in_run = b.at < b.end && rad__load_get_raw(&b, &y);
         if (in_file && in_run && equal(&x, &y)) continue;
         if (!in_file && !in_run) {
             differ(c->verdict, 0, "blocks are cut elsewhere in the log", "other ones");
@@ -87,13 +85,12 @@ struct output {
 };
 
 /* What the inputs of one shard make. The statistics go to `metrics` (may be NULL): into it, or added to it. */
-static int replay_shard(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                        uint32_t shard, const struct output *to, struct rad__load_verdict *verdict,
-                        rad__load_metrics *metrics, rad_error *error)
+static int replay_shard(const rad__load_log_reader *from, const rad__load_scenario *scenario, uint32_t shard,
+                        const struct output *to, struct rad__load_verdict *verdict, rad__load_metrics *metrics,
+                        rad_error *error)
 {
     rad__load_replayer r;
-    int result = rad__load_replayer_open(&r, from, scenario, shard, to->sink, to->context, error),
-        got = result;
+    int result = rad__load_replayer_open(&r, from, scenario, shard, to->sink, to->context, error), got = result;
     r.log.tap = to->tap;
     r.log.tap_context = to->tap_context;
     while (result == 0 && (got = rad__load_replayer_step(&r, error)) == 1) {
@@ -108,8 +105,7 @@ static int replay_shard(const rad__load_log_reader *from, const rad__load_scenar
     if (result == 0 && metrics != NULL && shard == 0) {
         *metrics = r.core.metrics;
         r.core.metrics = (rad__load_metrics){0};
-    } else if (result == 0 && metrics != NULL &&
-               !rad__load_metrics_merge(metrics, &r.core.metrics)) {
+    } else if (result == 0 && metrics != NULL && !rad__load_metrics_merge(metrics, &r.core.metrics)) {
         result = rad__error_memory(error);
     }
     rad__load_replayer_close(&r);
@@ -124,9 +120,8 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 }
 
 /* Each shard's log is made anew in memory, then they are merged as they were the first time. */
-static int replay_shards(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                         rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
-                         rad__load_metrics *metrics, rad_error *error)
+static int replay_shards(const rad__load_log_reader *from, const rad__load_scenario *scenario, rad__load_sink *sink,
+                         void *context, struct rad__load_verdict *verdict, rad__load_metrics *metrics, rad_error *error)
 {
     uint32_t count = from->header.shards;
     rad_bytes *files = rad__alloc(count, sizeof *files);
@@ -135,9 +130,7 @@ static int replay_shards(const rad__load_log_reader *from, const rad__load_scena
     for (uint32_t i = 0; i < count && result == 0; i++) {
         struct output out = {.sink = keep, .context = &files[i]};
         result = replay_shard(from, scenario, i, &out, verdict, metrics, error);
-        if (result == 0)
-            result =
-                rad__load_log_read(&readers[i], from->name, files[i].data, files[i].size, error);
+        if (result == 0) result = rad__load_log_read(&readers[i], from->name, files[i].data, files[i].size, error);
     }
     if (result == 0) result = rad__load_merge(readers, count, sink, context, error);
     for (uint32_t i = 0; files != NULL && i < count; i++) rad__bytes_free(&files[i]);
@@ -146,14 +139,12 @@ static int replay_shards(const rad__load_log_reader *from, const rad__load_scena
     return result;
 }
 
-int rad__load_regenerate(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                         rad__load_sink *sink, void *context, struct rad__load_verdict *verdict,
-                         rad__load_metrics *metrics, rad_error *error)
+int rad__load_regenerate(const rad__load_log_reader *from, const rad__load_scenario *scenario, rad__load_sink *sink,
+                         void *context, struct rad__load_verdict *verdict, rad__load_metrics *metrics, rad_error *error)
 {
     struct output out = {.sink = sink, .context = context};
     verdict->over = true;
-    if (from->header.shards == 1)
-        return replay_shard(from, scenario, 0, &out, verdict, metrics, error);
+    if (from->header.shards == 1) return replay_shard(from, scenario, 0, &out, verdict, metrics, error);
     return replay_shards(from, scenario, sink, context, verdict, metrics, error);
 }
 
@@ -216,8 +207,7 @@ static int discard(void *context, const void *data, size_t size, rad_error *erro
 }
 
 static int verify_cut_off(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                          struct rad__load_verdict *verdict, rad__load_metrics *metrics,
-                          rad_error *error)
+                          struct rad__load_verdict *verdict, rad__load_metrics *metrics, rad_error *error)
 {
     int result = 0;
     verdict->over = true;
@@ -236,8 +226,7 @@ static int verify_cut_off(const rad__load_log_reader *from, const rad__load_scen
 /* ---- The whole file ---------------------------------------------------------------------------------------- */
 
 int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                     struct rad__load_verdict *verdict, rad__load_metrics *metrics,
-                     rad_error *error)
+                     struct rad__load_verdict *verdict, rad__load_metrics *metrics, rad_error *error)
 {
     struct rad__load_extent extent;
     *verdict = (struct rad__load_verdict){.same = true};
@@ -250,8 +239,7 @@ int rad__load_verify(const rad__load_log_reader *from, const rad__load_scenario 
     struct comparison c = {from, 0, verdict};
     result = rad__load_regenerate(from, scenario, compare, &c, verdict, metrics, error);
     verdict->unfinished |= verdict->turns == 0;
-    if (result == 0 && verdict->same && c.at != from->size)
-        differ(verdict, 0, GOES_ON, "nothing more");
+    if (result == 0 && verdict->same && c.at != from->size) differ(verdict, 0, GOES_ON, "nothing more");
     if (result == 0 && verdict->same && verdict->unfinished)
         differ(verdict, 0, "the log has an end", "a run that is not over");
     return result;

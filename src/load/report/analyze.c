@@ -30,8 +30,8 @@ struct analysis {
 
 static int bad(const struct analysis *a, const char *wrong, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 " (block %" PRIu64 "): %s",
-                      a->reader.name, a->reader.record, a->reader.blocks, wrong);
+    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 " (block %" PRIu64 "): %s", a->reader.name,
+                      a->reader.record, a->reader.blocks, wrong);
 }
 
 /* ---- Shards ---------------------------------------------------------------------------------------------- */
@@ -42,8 +42,7 @@ static int begin_shard(struct analysis *a, uint32_t number, rad_error *error)
     const rad__load_scenario *scenario = &a->result->scenario;
     rad__load_causality_begin(&s->causality, scenario, number, a->reader.header.shards);
     s->begun = true;
-    if (!a->judging && !rad__load_metrics_open(&s->metrics, scenario))
-        return rad__error_memory(error);
+    if (!a->judging && !rad__load_metrics_open(&s->metrics, scenario)) return rad__error_memory(error);
     return 0;
 }
 
@@ -57,8 +56,7 @@ static void free_shard(struct shard *s)
 
 static void free_shards(struct analysis *a)
 {
-    for (uint32_t i = 0; a->shards != NULL && i < a->reader.header.shards; i++)
-        free_shard(&a->shards[i]);
+    for (uint32_t i = 0; a->shards != NULL && i < a->reader.header.shards; i++) free_shard(&a->shards[i]);
     rad__free(a->shards);
     a->shards = NULL;
 }
@@ -67,8 +65,7 @@ static void free_shards(struct analysis *a)
 
 static bool choose(struct analysis *a, uint64_t ordinal)
 {
-    if (ordinal / 64 >= UINT32_MAX / 2 ||
-        !RAD_GROW(&a->chosen, &a->chosen_capacity, (uint32_t)(ordinal / 64) + 1))
+    if (ordinal / 64 >= UINT32_MAX / 2 || !RAD_GROW(&a->chosen, &a->chosen_capacity, (uint32_t)(ordinal / 64) + 1))
         return false;
     a->chosen[ordinal / 64] |= UINT64_C(1) << ordinal % 64;
     return true;
@@ -87,8 +84,7 @@ static bool is_outcome(uint32_t kind)
 
 static bool judge_one(struct analysis *a, struct shard *s, uint32_t vu)
 {
-    return !rad__load_filter_holds(a->filter, &s->asked[vu]) ||
-           choose(a, s->causality.users[vu].ordinal);
+    return !rad__load_filter_holds(a->filter, &s->asked[vu]) || choose(a, s->causality.users[vu].ordinal);
 }
 
 /* False: memory ran out. */
@@ -127,19 +123,16 @@ static bool judge_rest(struct analysis *a)
 static void note_end(struct analysis *a, const struct shard *s, const rad__load_event *e)
 {
     enum rad_load_end *end = &a->result->end;
-    if (e->kind == RAD__LOAD_ASSERTION_FAILED && s->causality.phase != RAD__LOAD_OVER)
-        *end = RAD_LOAD_ABORTED;
+    if (e->kind == RAD__LOAD_ASSERTION_FAILED && s->causality.phase != RAD__LOAD_OVER) *end = RAD_LOAD_ABORTED;
     if (e->kind == RAD__LOAD_PHASE && e->fault != RAD__LOAD_OK) *end = RAD_LOAD_EXHAUSTED;
 }
 
-static int take_event(struct analysis *a, struct shard *s, const struct rad__load_raw *raw,
-                      rad_error *error)
+static int take_event(struct analysis *a, struct shard *s, const struct rad__load_raw *raw, rad_error *error)
 {
     rad__load_event e;
     const char *wrong = rad__load_get_event(raw, &e);
     if (wrong == NULL) wrong = rad__load_causality_event(&s->causality, &e);
-    if (RAD_UNLIKELY(wrong != NULL))
-        return s->causality.failed ? rad__error_memory(error) : bad(a, wrong, error);
+    if (RAD_UNLIKELY(wrong != NULL)) return s->causality.failed ? rad__error_memory(error) : bad(a, wrong, error);
     bool of_request = e.kind == RAD__LOAD_ISSUED || is_outcome(e.kind);
     if (RAD_UNLIKELY(!of_request)) note_end(a, s, &e);
     if (e.kind == RAD__LOAD_ISSUED) s->causality.users[e.vu].ordinal = a->ordinal++;
@@ -149,14 +142,12 @@ static int take_event(struct analysis *a, struct shard *s, const struct rad__loa
     return RAD_UNLIKELY(s->metrics.failed) ? rad__error_memory(error) : 0;
 }
 
-static int take_turn(struct analysis *a, struct shard *s, const struct rad__load_raw *raw,
-                     rad_error *error)
+static int take_turn(struct analysis *a, struct shard *s, const struct rad__load_raw *raw, rad_error *error)
 {
     struct rad__load_turn_record turn;
     const char *wrong = rad__load_get_turn(raw, &turn);
     if (wrong == NULL && turn.passed_ns > UINT64_MAX / 2 - s->now_ns) wrong = "time runs over";
-    if (wrong == NULL && s->causality.phase == RAD__LOAD_OVER)
-        wrong = "a turn after the run is over";
+    if (wrong == NULL && s->causality.phase == RAD__LOAD_OVER) wrong = "a turn after the run is over";
     if (wrong != NULL) return bad(a, wrong, error);
     s->now_ns += turn.passed_ns;
     if (turn.flags & RAD__LOAD_TURN_INTERRUPTED) a->result->end = RAD_LOAD_INTERRUPTED;
@@ -173,8 +164,7 @@ static int check_end(const struct analysis *a, rad_error *error)
         over &= !a->shards[i].begun || a->shards[i].causality.phase == RAD__LOAD_OVER;
     }
     if (any && over) return 0;
-    return rad__error(error, RAD_EINPUT,
-                      "%s: it ends after record %" PRIu64 ", but the run is not over",
+    return rad__error(error, RAD_EINPUT, "%s: it ends after record %" PRIu64 ", but the run is not over",
                       a->reader.name, a->reader.record);
 }
 
@@ -228,13 +218,12 @@ static int gather(struct analysis *a, rad_error *error)
     return rad__error_memory(error);
 }
 
-int rad__load_analyze(rad_load_result *r, const rad__load_log_reader *from,
-                      const rad__load_filter *filter, rad_error *error)
+int rad__load_analyze(rad_load_result *r, const rad__load_log_reader *from, const rad__load_filter *filter,
+                      rad_error *error)
 {
     const struct rad__load_log_header *h = &from->header;
     if (h->stripped)
-        return rad__error(error, RAD_EINPUT,
-                          "%s: only inputs are in this log; a replay of it writes a whole one",
+        return rad__error(error, RAD_EINPUT, "%s: only inputs are in this log; a replay of it writes a whole one",
                           from->name);
     r->seed = h->seed;
     r->shards = h->shards;

@@ -13,7 +13,7 @@
 
 /* Into a result whose scenario (that of the log) is there and which has no statistics yet. `filter` may be NULL.
  * RAD_EINPUT: damage, or what cannot have happened; `r` then has no statistics. */
-RAD_INTERNAL int rad__load_analyze(rad_load_result *r, const rad__load_log_reader *from,
-                                   const rad__load_filter *filter, rad_error *error);
+RAD_INTERNAL int rad__load_analyze(rad_load_result *r, const rad__load_log_reader *from, const rad__load_filter *filter,
+                                   rad_error *error);
 
 #endif

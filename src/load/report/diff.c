@@ -33,8 +33,7 @@ static int check_side(const struct rad__load_side *side, const char *which, rad_
         for (uint32_t k = 0; k < i; k++)
             if (side->runs[i]->chain != 0 && side->runs[i]->chain == side->runs[k]->chain)
                 return rad__error(error, RAD_EINPUT,
-                                  "%s: runs %" PRIu32 " and %" PRIu32
-                                  " are the same one (seed %" PRIu64
+                                  "%s: runs %" PRIu32 " and %" PRIu32 " are the same one (seed %" PRIu64
                                   "): repeated runs are expected, of a simulated target with other "
                                   "seeds",
                                   which, k + 1, i + 1, side->runs[i]->seed);
@@ -66,9 +65,8 @@ static char *write(const struct rad__load_comparison *c, bool json, rad_error *e
     return NULL;
 }
 
-char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count,
-                    const rad_load_result *const *after, uint32_t after_count,
-                    const rad_load_diff_options *options, rad_load_difference *difference,
+char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count, const rad_load_result *const *after,
+                    uint32_t after_count, const rad_load_diff_options *options, rad_load_difference *difference,
                     rad_error *error)
 {
     rad_load_diff_options o = options != NULL ? *options : rad_load_diff_preset();
@@ -87,12 +85,11 @@ char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count,
     }
     char *text = write(&c, o.json, error);
     if (difference != NULL)
-        *difference =
-            (rad_load_difference){.worse = c.gate.worse,
-                                  .better = c.gate.better,
-                                  .rows = c.gate.count,
-                                  .tested = c.gate.possible,
-                                  .no_data = c.no_data[0][0] != 0 || c.no_data[1][0] != 0};
+        *difference = (rad_load_difference){.worse = c.gate.worse,
+                                            .better = c.gate.better,
+                                            .rows = c.gate.count,
+                                            .tested = c.gate.possible,
+                                            .no_data = c.no_data[0][0] != 0 || c.no_data[1][0] != 0};
     rad__load_gate_free(&c.gate);
     return text;
 }

@@ -21,12 +21,7 @@ struct rad__load_side {
 };
 
 /* How a value is written. */
-enum rad__load_shape {
-    RAD__LOAD_PLAIN,
-    RAD__LOAD_NANOSECONDS,
-    RAD__LOAD_PER_SECOND,
-    RAD__LOAD_SHARE
-};
+enum rad__load_shape { RAD__LOAD_PLAIN, RAD__LOAD_NANOSECONDS, RAD__LOAD_PER_SECOND, RAD__LOAD_SHARE };
 
 /* ---- Rows ------------------------------------------------------------------------------------------------- */
 
@@ -52,29 +47,26 @@ struct rad__load_row {
     const char *name; /* of the request; NULL: all of them */
     enum rad__load_row_kind kind;
     enum rad__load_row_verdict verdict;
-    bool tested;      /* both sides have data, and not all runs are equal */
-    uint32_t runs[2]; /* that have it */
-    double middle[2]; /* median of these runs, or mean of a share; not a number: no data */
-    double p,
-        p_better; /* corrected; of the two being alike, and this one worse, or better, by chance */
+    bool tested;        /* both sides have data, and not all runs are equal */
+    uint32_t runs[2];   /* that have it */
+    double middle[2];   /* median of these runs, or mean of a share; not a number: no data */
+    double p, p_better; /* corrected; of the two being alike, and this one worse, or better, by chance */
 };
 
 struct rad__load_gate {
     struct rad__load_row *rows;
     uint32_t count, capacity;
-    uint32_t tested; /* rows in which there is something to test */
-    bool possible;   /* some row could be found to differ: there are enough runs */
-    bool exact;      /* no approximation was needed */
-    bool names_left; /* so many names that only all of them together are looked at */
-    uint32_t needed; /* runs a side, at least, for so many rows */
-    double level;    /* a share: 0.01 */
-    double
-        margin_pct; /* how far off a row is that may fail; negative: none was asked for, and none fails */
+    uint32_t tested;   /* rows in which there is something to test */
+    bool possible;     /* some row could be found to differ: there are enough runs */
+    bool exact;        /* no approximation was needed */
+    bool names_left;   /* so many names that only all of them together are looked at */
+    uint32_t needed;   /* runs a side, at least, for so many rows */
+    double level;      /* a share: 0.01 */
+    double margin_pct; /* how far off a row is that may fail; negative: none was asked for, and none fails */
     uint32_t worse, better;
 };
 
-RAD_INTERNAL const char *rad__load_row_name(
-    enum rad__load_row_kind kind); /* "p50_ns", as in JSON */
+RAD_INTERNAL const char *rad__load_row_name(enum rad__load_row_kind kind);  /* "p50_ns", as in JSON */
 RAD_INTERNAL const char *rad__load_row_title(enum rad__load_row_kind kind); /* "p50 ms" */
 RAD_INTERNAL enum rad__load_shape rad__load_row_shape(enum rad__load_row_kind kind);
 
@@ -82,9 +74,8 @@ RAD_INTERNAL enum rad__load_shape rad__load_row_shape(enum rad__load_row_kind ki
 RAD_INTERNAL double rad__load_row_change(const struct rad__load_row *row);
 
 /* Fills in the rows. `threshold_pct` negative: none was asked for. False: memory ran out. */
-RAD_INTERNAL bool rad__load_gate_make(struct rad__load_gate *g,
-                                      const struct rad__load_side sides[2], double threshold_pct,
-                                      double level);
+RAD_INTERNAL bool rad__load_gate_make(struct rad__load_gate *g, const struct rad__load_side sides[2],
+                                      double threshold_pct, double level);
 RAD_INTERNAL void rad__load_gate_free(struct rad__load_gate *g);
 
 /* ---- Figures ---------------------------------------------------------------------------------------------- */
@@ -106,8 +97,7 @@ struct rad__load_figures {
 };
 
 /* False: memory ran out. */
-RAD_INTERNAL bool rad__load_figures_make(struct rad__load_figures *f,
-                                         const struct rad__load_side sides[2]);
+RAD_INTERNAL bool rad__load_figures_make(struct rad__load_figures *f, const struct rad__load_side sides[2]);
 static inline bool rad__load_figure_known(const struct rad__load_figure *f)
 {
     return f->run1 != RAD__LOAD_NO_DATA && f->run2 != RAD__LOAD_NO_DATA;

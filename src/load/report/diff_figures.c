@@ -9,8 +9,8 @@
 
 /* ---- Of one run ------------------------------------------------------------------------------------------ */
 
-static void add(struct rad__load_figures *to, const char *group, const char *name,
-                enum rad__load_direction better, enum rad__load_shape shape, uint64_t value)
+static void add(struct rad__load_figures *to, const char *group, const char *name, enum rad__load_direction better,
+                enum rad__load_shape shape, uint64_t value)
 {
     RAD_ASSERT(to->count < RAD__LOAD_FIGURES_MAX);
     to->at[to->count++] = (struct rad__load_figure){group, name, better, shape, value, value};
@@ -26,8 +26,7 @@ static void add_times(struct rad__load_figures *to, const char *group, const rad
     uint64_t mean = h->count > 0 ? (uint64_t)(rad__histogram_mean(h) + 0.5) : RAD__LOAD_NO_DATA;
     add(to, group, "mean_ns", RAD__LOAD_SMALLER, RAD__LOAD_NANOSECONDS, mean);
     for (uint32_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++)
-        add(to, group, SHARES[i].name, RAD__LOAD_SMALLER, RAD__LOAD_NANOSECONDS,
-            rad__load_quantile(h, SHARES[i].ppm));
+        add(to, group, SHARES[i].name, RAD__LOAD_SMALLER, RAD__LOAD_NANOSECONDS, rad__load_quantile(h, SHARES[i].ppm));
 }
 
 static void add_requests(struct rad__load_figures *to, const rad__load_metrics *m)
@@ -37,8 +36,7 @@ static void add_requests(struct rad__load_figures *to, const rad__load_metrics *
     add(to, "requests", "total", RAD__LOAD_NEITHER, RAD__LOAD_PLAIN, t->issued);
     add(to, "requests", "success", RAD__LOAD_NEITHER, RAD__LOAD_PLAIN, m->ok);
     add(to, "requests", "failed", RAD__LOAD_SMALLER, RAD__LOAD_PLAIN, failed);
-    add(to, "requests", "success_rate", RAD__LOAD_LARGER, RAD__LOAD_SHARE,
-        rad__load_ppm(m->ok, m->ok + failed));
+    add(to, "requests", "success_rate", RAD__LOAD_LARGER, RAD__LOAD_SHARE, rad__load_ppm(m->ok, m->ok + failed));
 }
 
 static void add_rest(struct rad__load_figures *to, const rad_load_result *r, bool open)
@@ -75,8 +73,7 @@ static void of_run(struct rad__load_figures *to, const rad_load_result *r, bool 
 /* ---- Of a side ------------------------------------------------------------------------------------------- */
 
 /* Of the runs that have it. */
-static uint64_t median(const struct rad__load_figures *runs, uint32_t count, uint32_t figure,
-                       uint64_t *sorted)
+static uint64_t median(const struct rad__load_figures *runs, uint32_t count, uint32_t figure, uint64_t *sorted)
 {
     uint32_t known = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -99,8 +96,7 @@ static bool of_side(struct rad__load_figures *to, const struct rad__load_side *s
     bool ok = runs != NULL && sorted != NULL;
     for (uint32_t i = 0; ok && i < side->count; i++) of_run(&runs[i], side->runs[i], open);
     if (ok) *to = runs[0];
-    for (uint32_t i = 0; ok && i < to->count; i++)
-        to->at[i].run1 = median(runs, side->count, i, sorted);
+    for (uint32_t i = 0; ok && i < to->count; i++) to->at[i].run1 = median(runs, side->count, i, sorted);
     rad__free(runs);
     rad__free(sorted);
     return ok;

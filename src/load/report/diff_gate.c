@@ -61,13 +61,11 @@ static double rate_of(const rad__load_metrics *m, uint64_t responses)
     return m->end_ns > from ? (double)responses * 1e9 / (double)(m->end_ns - from) : (double)NAN;
 }
 
-static const struct rad__load_by_request *find_name(const rad_load_result *r, const char *name,
-                                                    uint32_t likely)
+static const struct rad__load_by_request *find_name(const rad_load_result *r, const char *name, uint32_t likely)
 {
     const struct rad__load_request *requests = r->scenario.requests;
     uint32_t count = r->scenario.request_count;
-    if (likely < count && strcmp(requests[likely].name, name) == 0)
-        return &r->metrics.by_request[likely];
+    if (likely < count && strcmp(requests[likely].name, name) == 0) return &r->metrics.by_request[likely];
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(requests[i].name, name) == 0) return &r->metrics.by_request[i];
     return NULL;
@@ -77,16 +75,14 @@ static const struct rad__load_by_request *find_name(const rad_load_result *r, co
 static double value_of(const rad_load_result *r, const struct rad__load_row *row, uint32_t likely)
 {
     const rad__load_metrics *m = &r->metrics;
-    const struct rad__load_by_request *b =
-        row->name != NULL ? find_name(r, row->name, likely) : NULL;
+    const struct rad__load_by_request *b = row->name != NULL ? find_name(r, row->name, likely) : NULL;
     if (row->name != NULL && b == NULL) return (double)NAN;
     const struct rad__load_tally *t = b != NULL ? &b->tally : &m->measured;
     switch (row->kind) {
     case RAD__LOAD_ROW_RATE: return rate_of(m, t->responses);
     case RAD__LOAD_ROW_FAILED: return share_failed(t, b != NULL ? b->ok : m->ok);
     case RAD__LOAD_ROW_RESPONSE_P50:
-    case RAD__LOAD_ROW_RESPONSE_P99:
-        return or_none(rad__load_quantile(&m->response, KINDS[row->kind].ppm));
+    case RAD__LOAD_ROW_RESPONSE_P99: return or_none(rad__load_quantile(&m->response, KINDS[row->kind].ppm));
     default: break;
     }
     return or_none(rad__load_quantile(b != NULL ? &b->service : &m->service, KINDS[row->kind].ppm));
@@ -115,8 +111,8 @@ static double middle_of(double *values, uint32_t count, bool share)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-static uint32_t gather(const struct rad__load_side *side, const struct rad__load_row *row,
-                       uint32_t likely, double *values)
+static uint32_t gather(const struct rad__load_side *side, const struct rad__load_row *row, uint32_t likely,
+                       double *values)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < side->count; i++) {
@@ -137,8 +133,8 @@ static bool all_equal(double *const of[2], const uint32_t runs[2])
 }
 
 /* False: memory ran out. */
-static bool fill_row(struct rad__load_gate *g, struct rad__load_row *row,
-                     const struct rad__load_side sides[2], uint32_t likely, double *values)
+static bool fill_row(struct rad__load_gate *g, struct rad__load_row *row, const struct rad__load_side sides[2],
+                     uint32_t likely, double *values)
 {
     double *const of[2] = {values, values + sides[0].count};
     struct rad__load_rank_p p = {1, 1};
@@ -162,8 +158,8 @@ static bool fill_row(struct rad__load_gate *g, struct rad__load_row *row,
     return true;
 }
 
-static bool add_row(struct rad__load_gate *g, const struct rad__load_side sides[2],
-                    const char *name, enum rad__load_row_kind kind, uint32_t likely, double *values)
+static bool add_row(struct rad__load_gate *g, const struct rad__load_side sides[2], const char *name,
+                    enum rad__load_row_kind kind, uint32_t likely, double *values)
 {
     if (!RAD_GROW(&g->rows, &g->capacity, g->count + 1)) return false;
     struct rad__load_row *row = &g->rows[g->count++];
@@ -181,8 +177,7 @@ static bool has_name(const struct rad__load_gate *g, const char *name)
 }
 
 /* Names in the order in which they come up. */
-static bool add_names(struct rad__load_gate *g, const struct rad__load_side sides[2],
-                      double *values)
+static bool add_names(struct rad__load_gate *g, const struct rad__load_side sides[2], double *values)
 {
     for (uint32_t s = 0; s < 2; s++) {
         for (uint32_t i = 0; i < sides[s].count; i++) {
@@ -191,16 +186,15 @@ static bool add_names(struct rad__load_gate *g, const struct rad__load_side side
                 const char *name = scenario->requests[k].name;
                 if (has_name(g, name)) continue;
                 for (uint32_t kind = 0; kind <= RAD__LOAD_ROW_FAILED; kind++)
-                    if (!add_row(g, sides, name, (enum rad__load_row_kind)kind, k, values))
-                        return false;
+                    if (!add_row(g, sides, name, (enum rad__load_row_kind)kind, k, values)) return false;
             }
         }
     }
     return true;
 }
 
-static bool all_runs(const struct rad__load_side sides[2],
-                     bool (*holds)(const rad_load_result *r, uint32_t most), uint32_t most)
+static bool all_runs(const struct rad__load_side sides[2], bool (*holds)(const rad_load_result *r, uint32_t most),
+                     uint32_t most)
 {
     for (uint32_t s = 0; s < 2; s++)
         for (uint32_t i = 0; i < sides[s].count; i++)
@@ -227,8 +221,7 @@ static bool add_rows(struct rad__load_gate *g, const struct rad__load_side sides
     for (uint32_t kind = 0; kind <= RAD__LOAD_ROW_FAILED && !one_name; kind++)
         if (!add_row(g, sides, NULL, (enum rad__load_row_kind)kind, 0, values)) return false;
     for (uint32_t kind = RAD__LOAD_ROW_RESPONSE_P50; kind < RAD__LOAD_ROW_KINDS; kind++)
-        if (all_runs(sides, has_arrivals, 0) &&
-            !add_row(g, sides, NULL, (enum rad__load_row_kind)kind, 0, values))
+        if (all_runs(sides, has_arrivals, 0) && !add_row(g, sides, NULL, (enum rad__load_row_kind)kind, 0, values))
             return false;
     return true;
 }
@@ -276,8 +269,7 @@ static bool is_possible(const struct rad__load_gate *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         const uint32_t *runs = g->rows[i].runs;
-        if (g->rows[i].tested && rad__load_rank_least(runs[0], runs[1]) * g->tested <= g->level)
-            return true;
+        if (g->rows[i].tested && rad__load_rank_least(runs[0], runs[1]) * g->tested <= g->level) return true;
     }
     return false;
 }
@@ -312,8 +304,8 @@ static void judge(struct rad__load_gate *g)
     }
 }
 
-bool rad__load_gate_make(struct rad__load_gate *g, const struct rad__load_side sides[2],
-                         double threshold_pct, double level)
+bool rad__load_gate_make(struct rad__load_gate *g, const struct rad__load_side sides[2], double threshold_pct,
+                         double level)
 {
     *g = (struct rad__load_gate){.exact = true, .level = level};
     double *values = rad__alloc((size_t)sides[0].count + sides[1].count, sizeof *values);

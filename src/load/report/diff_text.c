@@ -19,8 +19,7 @@ static bool same_scenario(const struct rad__load_comparison *c)
 {
     bool same = true;
     for (uint32_t s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < c->sides[s].count; i++)
-            same &= same_two(c->sides[0].runs[0], c->sides[s].runs[i]);
+        for (uint32_t i = 0; i < c->sides[s].count; i++) same &= same_two(c->sides[0].runs[0], c->sides[s].runs[i]);
     return same;
 }
 
@@ -55,16 +54,13 @@ static void put_change(rad_bytes *to, double change)
         rad__bytes_format(to, " %+9.1f %%", change);
 }
 
-static void put_row(rad_bytes *to, const struct rad__load_comparison *c,
-                    const struct rad__load_row *row)
+static void put_row(rad_bytes *to, const struct rad__load_comparison *c, const struct rad__load_row *row)
 {
     static const char *const VERDICTS[] = {"", "", "  worse", "  better"};
     enum rad__load_shape shape = rad__load_row_shape(row->kind);
     char title[64];
-    snprintf(title, sizeof title, "%.40s %s", row->name != NULL ? row->name : "all",
-             rad__load_row_title(row->kind));
-    rad__bytes_format(to, "%-36s %14s %14s", title,
-                      label_of(shape, scaled(shape, row->middle[0])).text,
+    snprintf(title, sizeof title, "%.40s %s", row->name != NULL ? row->name : "all", rad__load_row_title(row->kind));
+    rad__bytes_format(to, "%-36s %14s %14s", title, label_of(shape, scaled(shape, row->middle[0])).text,
                       label_of(shape, scaled(shape, row->middle[1])).text);
     put_change(to, rad__load_row_change(row));
     if (c->gate.possible && row->tested)
@@ -93,12 +89,10 @@ static void put_figures(rad_bytes *to, const struct rad__load_comparison *c)
         if (is_in_rows(f) || !rad__load_figure_known(f)) continue;
         if (!(fabs(rad__load_figure_change(f)) > SHOWN_PCT)) continue;
         if (!any)
-            rad__bytes_format(to,
-                              "\nAlso, off by more than %g %%; none of these fails a comparison\n",
-                              SHOWN_PCT);
+            rad__bytes_format(to, "\nAlso, off by more than %g %%; none of these fails a comparison\n", SHOWN_PCT);
         any = true;
-        snprintf(title, sizeof title, "%.20s %.*s%s", f->group, (int)strlen(f->name) - (ns ? 3 : 0),
-                 f->name, ns ? " ms" : "");
+        snprintf(title, sizeof title, "%.20s %.*s%s", f->group, (int)strlen(f->name) - (ns ? 3 : 0), f->name,
+                 ns ? " ms" : "");
         rad__bytes_format(to, "%-36s %14s %14s", title, label_of(f->shape, f->run1).text,
                           label_of(f->shape, f->run2).text);
         put_change(to, rad__load_figure_change(f));
@@ -110,14 +104,11 @@ static void put_rule(rad_bytes *to, const struct rad__load_comparison *c)
 {
     const struct rad__load_gate *g = &c->gate;
     if (g->possible) {
-        rad__bytes_format(
-            to,
-            "Test: Wilcoxon-Mann-Whitney on one value a run, one-sided, %s; level %g %% "
-            "for all %" PRIu32
-            " rows\ntogether (p is corrected by Holm). Worse: p is at most the level, "
-            "and the median is off by more than\n%g %%; of a failed share, at all.\n",
-            g->exact ? "exact" : "by normal approximation", g->level * 100, g->tested,
-            g->margin_pct);
+        rad__bytes_format(to,
+                          "Test: Wilcoxon-Mann-Whitney on one value a run, one-sided, %s; level %g %% "
+                          "for all %" PRIu32 " rows\ntogether (p is corrected by Holm). Worse: p is at most the level, "
+                          "and the median is off by more than\n%g %%; of a failed share, at all.\n",
+                          g->exact ? "exact" : "by normal approximation", g->level * 100, g->tested, g->margin_pct);
         return;
     }
     rad__bytes_format(to,
@@ -125,8 +116,7 @@ static void put_rule(rad_bytes *to, const struct rad__load_comparison *c)
                       " rows at a level of %g %% it takes %" PRIu32 " a side.\n",
                       c->sides[0].count, c->sides[1].count, g->tested, g->level * 100, g->needed);
     if (g->margin_pct >= 0)
-        rad__bytes_format(to, "Worse: off by more than %g %%, whatever chance does.\n",
-                          g->margin_pct);
+        rad__bytes_format(to, "Worse: off by more than %g %%, whatever chance does.\n", g->margin_pct);
     else
         rad__bytes_format(to, "Nothing fails: no --threshold was given.\n");
 }
@@ -140,8 +130,7 @@ void rad__load_comparison_text(rad_bytes *to, const struct rad__load_comparison 
                           RAD__LOAD_HISTOGRAMS_MAX);
     char heads[2][32];
     for (uint32_t s = 0; s < 2; s++)
-        snprintf(heads[s], sizeof heads[s], "%" PRIu32 " %s", c->sides[s].count,
-                 s == 0 ? "before" : "after");
+        snprintf(heads[s], sizeof heads[s], "%" PRIu32 " %s", c->sides[s].count, s == 0 ? "before" : "after");
     rad__bytes_format(to, "%-36s %14s %14s %11s%s\n", "", heads[0], heads[1], "change",
                       g->possible ? "         p" : "");
     for (uint32_t i = 0; i < g->count; i++) put_row(to, c, &g->rows[i]);
@@ -152,8 +141,8 @@ void rad__load_comparison_text(rad_bytes *to, const struct rad__load_comparison 
         if (c->no_data[s][0] != 0)
             rad__bytes_format(to, "no data %s: %s\n", s == 0 ? "before" : "after", c->no_data[s]);
     if (g->margin_pct >= 0)
-        rad__bytes_format(to, "%" PRIu32 " worse, %" PRIu32 " better, of %" PRIu32 " rows\n",
-                          g->worse, g->better, g->count);
+        rad__bytes_format(to, "%" PRIu32 " worse, %" PRIu32 " better, of %" PRIu32 " rows\n", g->worse, g->better,
+                          g->count);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
@@ -167,8 +156,7 @@ static void put_number(rad_bytes *to, enum rad__load_shape shape, double value)
         rad__bytes_format(to, "%.*f", digits, value);
 }
 
-static void put_json_row(rad_bytes *to, const struct rad__load_comparison *c,
-                         const struct rad__load_row *row)
+static void put_json_row(rad_bytes *to, const struct rad__load_comparison *c, const struct rad__load_row *row)
 {
     static const char *const VERDICTS[] = {"no data", "neither", "worse", "better"};
     enum rad__load_shape shape = rad__load_row_shape(row->kind);
@@ -181,14 +169,13 @@ static void put_json_row(rad_bytes *to, const struct rad__load_comparison *c,
     put_number(to, shape, row->middle[1]);
     rad__bytes_format(to, ", \"change_pct\": ");
     put_number(to, RAD__LOAD_PER_SECOND, rad__load_row_change(row));
-    rad__bytes_format(to, ", \"runs_before\": %" PRIu32 ", \"runs_after\": %" PRIu32, row->runs[0],
-                      row->runs[1]);
+    rad__bytes_format(to, ", \"runs_before\": %" PRIu32 ", \"runs_after\": %" PRIu32, row->runs[0], row->runs[1]);
     if (c->gate.possible && row->tested)
         rad__bytes_format(to, ", \"p\": %.9g, \"p_better\": %.9g", row->p, row->p_better);
     else
         rad__bytes_format(to, ", \"p\": null, \"p_better\": null");
-    rad__bytes_format(to, ", \"verdict\": %s%s%s}", judged ? "\"" : "",
-                      judged ? VERDICTS[row->verdict] : "null", judged ? "\"" : "");
+    rad__bytes_format(to, ", \"verdict\": %s%s%s}", judged ? "\"" : "", judged ? VERDICTS[row->verdict] : "null",
+                      judged ? "\"" : "");
 }
 
 static void put_value(rad_bytes *to, enum rad__load_shape shape, uint64_t value)
@@ -247,12 +234,10 @@ static void put_figure_groups(rad_bytes *to, const struct rad__load_comparison *
 static void put_side(rad_bytes *to, const struct rad__load_comparison *c, uint32_t side)
 {
     const struct rad__load_side *s = &c->sides[side];
-    rad__bytes_format(to, "  \"%s\": {\"runs\": %" PRIu32 ", \"scenario\": ",
-                      side == 0 ? "run1" : "run2", s->count);
+    rad__bytes_format(to, "  \"%s\": {\"runs\": %" PRIu32 ", \"scenario\": ", side == 0 ? "run1" : "run2", s->count);
     rad__load_put_json_text(to, s->runs[0]->scenario.name);
     rad__bytes_format(to, ", \"seeds\": [");
-    for (uint32_t i = 0; i < s->count; i++)
-        rad__bytes_format(to, "%s%" PRIu64, i > 0 ? ", " : "", s->runs[i]->seed);
+    for (uint32_t i = 0; i < s->count; i++) rad__bytes_format(to, "%s%" PRIu64, i > 0 ? ", " : "", s->runs[i]->seed);
     rad__bytes_format(to, "], \"no_data\": ");
     rad__load_put_json_text(to, c->no_data[side][0] != 0 ? c->no_data[side] : NULL);
     rad__bytes_format(to, "},\n");
@@ -264,21 +249,18 @@ void rad__load_comparison_json(rad_bytes *to, const struct rad__load_comparison 
     rad__bytes_format(to, "{\n  \"version\": \"1.1\",\n");
     put_side(to, c, 0);
     put_side(to, c, 1);
-    rad__bytes_format(
-        to, "  \"same_scenario\": %s,\n  \"threshold_pct\": ", same_scenario(c) ? "true" : "false");
+    rad__bytes_format(to, "  \"same_scenario\": %s,\n  \"threshold_pct\": ", same_scenario(c) ? "true" : "false");
     if (g->margin_pct >= 0)
         rad__bytes_format(to, "%g", g->margin_pct);
     else
         rad__bytes_format(to, "null");
-    rad__bytes_format(
-        to,
-        ",\n  \"test\": {\"possible\": %s, \"name\": \"Wilcoxon-Mann-Whitney\", "
-        "\"sides\": 1, \"exact\": %s, \"level\": %g, \"correction\": \"Holm\", \"rows\": "
-        "%" PRIu32 ", \"runs_needed\": %" PRIu32 "},\n",
-        g->possible ? "true" : "false", g->exact ? "true" : "false", g->level, g->tested,
-        g->needed);
-    rad__bytes_format(to, "  \"worse\": %" PRIu32 ",\n  \"better\": %" PRIu32 ",\n  \"rows\": [\n",
-                      g->worse, g->better);
+    rad__bytes_format(to,
+                      ",\n  \"test\": {\"possible\": %s, \"name\": \"Wilcoxon-Mann-Whitney\", "
+                      "\"sides\": 1, \"exact\": %s, \"level\": %g, \"correction\": \"Holm\", \"rows\": "
+                      "%" PRIu32 ", \"runs_needed\": %" PRIu32 "},\n",
+                      g->possible ? "true" : "false", g->exact ? "true" : "false", g->level, g->tested, g->needed);
+    rad__bytes_format(to, "  \"worse\": %" PRIu32 ",\n  \"better\": %" PRIu32 ",\n  \"rows\": [\n", g->worse,
+                      g->better);
     for (uint32_t i = 0; i < g->count; i++) {
         put_json_row(to, c, &g->rows[i]);
         rad__bytes_format(to, "%s\n", i + 1 < g->count ? "," : "");

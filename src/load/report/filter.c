@@ -114,11 +114,9 @@ struct reading {
 static const node *wrong_at(const struct reading *r, const char *at, const char *what)
 {
     if (*at == 0)
-        rad__error(r->error, RAD_EINPUT, "filter: column %d: it ends here; %s",
-                   (int)(at - r->text) + 1, what);
+        rad__error(r->error, RAD_EINPUT, "filter: column %d: it ends here; %s", (int)(at - r->text) + 1, what);
     else
-        rad__error(r->error, RAD_EINPUT, "filter: column %d: \"%.16s\"; %s",
-                   (int)(at - r->text) + 1, at, what);
+        rad__error(r->error, RAD_EINPUT, "filter: column %d: \"%.16s\"; %s", (int)(at - r->text) + 1, at, what);
     return NULL;
 }
 
@@ -192,8 +190,7 @@ static bool read_operator(struct reading *r, const struct name *name, enum compa
         if (!take(r, SIGNS[i].sign)) continue;
         *op = SIGNS[i].op;
         bool of_text = *op == EQUAL || *op == DIFFERENT || *op == CONTAINS;
-        if (name->unit == TEXT && !of_text)
-            return wrong_at(r, at, "a text is compared with ==, != or ~") != NULL;
+        if (name->unit == TEXT && !of_text) return wrong_at(r, at, "a text is compared with ==, != or ~") != NULL;
         if (name->unit != TEXT && *op == CONTAINS)
             return wrong_at(r, at, "a number is compared with ==, !=, <, <=, > or >=") != NULL;
         return true;
@@ -206,10 +203,8 @@ static bool read_operator(struct reading *r, const struct name *name, enum compa
 static const struct measure *read_measure(struct reading *r, const struct name *name)
 {
     static const struct measure PLAIN = {"", false, 1};
-    static const struct measure OWN[] = {[NS] = {"", true, 1},
-                                         [US] = {"", true, 1000},
-                                         [MS] = {"", true, 1000000},
-                                         [SECONDS] = {"", true, 1000000000}};
+    static const struct measure OWN[] = {
+        [NS] = {"", true, 1}, [US] = {"", true, 1000}, [MS] = {"", true, 1000000}, [SECONDS] = {"", true, 1000000000}};
     size_t length = 0;
     bool time = name->unit >= NS;
     while (is_letter(r->at[length])) length++;
@@ -250,8 +245,8 @@ static bool read_number(struct reading *r, const struct name *name, uint64_t *nu
     value *= measure->of;
     if (value % scale != 0)
         return wrong_at(r, at,
-                        name->unit >= NS ? "expected no more than whole nanoseconds"
-                                         : "expected a whole number") != NULL;
+                        name->unit >= NS ? "expected no more than whole nanoseconds" : "expected a whole number") !=
+               NULL;
     if (value / scale > UINT64_MAX) return wrong_at(r, at, "expected a smaller number") != NULL;
     *number = (uint64_t)(value / scale);
     return true;
@@ -316,8 +311,7 @@ static const node *read_inner(struct reading *r)
     return n;
 }
 
-static const node *read_row(struct reading *r, const char *sign, enum compare op,
-                            const node *(*read)(struct reading *))
+static const node *read_row(struct reading *r, const char *sign, enum compare op, const node *(*read)(struct reading *))
 {
     const node *left = read(r);
     while (left != NULL && take(r, sign)) {
@@ -340,15 +334,13 @@ static const node *read_either(struct reading *r)
     return read_row(r, "||", OR, read_both);
 }
 
-int rad__load_filter_parse(rad__load_filter *f, const rad__load_scenario *scenario,
-                           const char *text, rad_error *error)
+int rad__load_filter_parse(rad__load_filter *f, const rad__load_scenario *scenario, const char *text, rad_error *error)
 {
     rad_error why = {0};
     struct reading r = {.filter = f, .text = text, .at = text, .error = &why};
     *f = (rad__load_filter){.scenario = scenario};
     if (strlen(text) > RAD__LOAD_FILTER_TEXT_MAX)
-        return rad__error(error, RAD_EINPUT, "filter: longer than %d characters",
-                          RAD__LOAD_FILTER_TEXT_MAX);
+        return rad__error(error, RAD_EINPUT, "filter: longer than %d characters", RAD__LOAD_FILTER_TEXT_MAX);
     f->top = read_either(&r);
     skip_spaces(&r);
     if (f->top != NULL && *r.at != 0) f->top = wrong_at(&r, r.at, "expected && or ||");
@@ -374,8 +366,7 @@ static const char *kind_of(const rad__load_event *outcome)
     }
 }
 
-static const char *text_of(const rad__load_filter *f, const struct rad__load_asked *a,
-                           enum about about)
+static const char *text_of(const rad__load_filter *f, const struct rad__load_asked *a, enum about about)
 {
     const rad__load_scenario *s = f->scenario;
     const rad__load_event *o = &a->outcome;
@@ -401,9 +392,7 @@ static bool number_of(const struct rad__load_asked *a, const struct name *name, 
     case REQUEST: *number = a->issued.request; return true;
     case ITERATION: *number = a->issued.iteration; return true;
     case CONN: *number = a->issued.conn; return true;
-    case TIME:
-        *number = name->unit == COUNT ? a->issued_ns / UINT64_C(1000000000) : a->issued_ns;
-        return true;
+    case TIME: *number = name->unit == COUNT ? a->issued_ns / UINT64_C(1000000000) : a->issued_ns; return true;
     case SERVICE: *number = o->service_ns; return answered || o->kind == RAD__LOAD_TIMEOUT;
     case STATUS: *number = o->status; return answered;
     case RESPONSE: *number = o->response_ns; return answered;
@@ -436,8 +425,7 @@ static bool holds(const rad__load_filter *f, const node *n, const struct rad__lo
     case NOT: return !holds(f, n->left, a);
     default: break;
     }
-    if (n->name->unit != TEXT)
-        return number_of(a, n->name, &number) && compare_numbers(n->op, number, n->number);
+    if (n->name->unit != TEXT) return number_of(a, n->name, &number) && compare_numbers(n->op, number, n->number);
     const char *text = text_of(f, a, n->name->about);
     if (n->op == CONTAINS) return strstr(text, n->text) != NULL;
     return (strcmp(text, n->text) == 0) == (n->op == EQUAL);

@@ -36,12 +36,11 @@ typedef struct rad__load_filter {
 } rad__load_filter;
 
 /* RAD_EINPUT: "filter: column 8: …". Free it also after a failure. The scenario stays the caller's. */
-RAD_INTERNAL int rad__load_filter_parse(rad__load_filter *f, const rad__load_scenario *scenario,
-                                        const char *text, rad_error *error);
+RAD_INTERNAL int rad__load_filter_parse(rad__load_filter *f, const rad__load_scenario *scenario, const char *text,
+                                        rad_error *error);
 RAD_INTERNAL void rad__load_filter_free(rad__load_filter *f);
 
-RAD_INTERNAL bool rad__load_filter_holds(const rad__load_filter *f,
-                                         const struct rad__load_asked *asked);
+RAD_INTERNAL bool rad__load_filter_holds(const rad__load_filter *f, const struct rad__load_asked *asked);
 
 /* Names that can be asked for, for the manual; NULL after the last. */
 RAD_INTERNAL const char *rad__load_filter_name(uint32_t index);

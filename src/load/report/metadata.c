@@ -37,8 +37,7 @@ struct rad__load_label rad__load_time_label(uint64_t ns)
     struct moment m = moment_of(ns);
     struct rad__load_label label;
     snprintf(label.text, sizeof label.text,
-             "%04" PRIu32 "-%02" PRIu32 "-%02" PRIu32 "T%02" PRIu32 ":%02" PRIu32 ":%02" PRIu32
-             ".%03" PRIu32 "Z",
+             "%04" PRIu32 "-%02" PRIu32 "-%02" PRIu32 "T%02" PRIu32 ":%02" PRIu32 ":%02" PRIu32 ".%03" PRIu32 "Z",
              m.year % 10000, m.month % 100, m.day % 100, m.hour % 100, m.minute, m.second, m.milli);
     return label;
 }
@@ -48,8 +47,8 @@ struct rad__load_label rad__load_run_label(uint64_t ns)
     struct moment m = moment_of(ns);
     struct rad__load_label label;
     snprintf(label.text, sizeof label.text,
-             "run_%04" PRIu32 "%02" PRIu32 "%02" PRIu32 "_%02" PRIu32 "%02" PRIu32 "%02" PRIu32,
-             m.year % 10000, m.month % 100, m.day % 100, m.hour % 100, m.minute, m.second);
+             "run_%04" PRIu32 "%02" PRIu32 "%02" PRIu32 "_%02" PRIu32 "%02" PRIu32 "%02" PRIu32, m.year % 10000,
+             m.month % 100, m.day % 100, m.hour % 100, m.minute, m.second);
     return label;
 }
 
@@ -59,8 +58,8 @@ static void put(rad_bytes *to, const char *name, const char *text)
     rad__load_put_json_text(to, text);
 }
 
-void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r,
-                               const struct rad__load_circumstances *c, const char *run_id)
+void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r, const struct rad__load_circumstances *c,
+                               const char *run_id)
 {
     char hash[2 * RAD_SHA256_SIZE + 1];
     if (r->text != NULL) rad__sha256_text(r->text, strlen(r->text), hash);
@@ -72,8 +71,7 @@ void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r,
     put(to, "host", c->host);
     put(to, "os", c->system);
     put(to, "cpu", c->cpu);
-    rad__bytes_format(to, ",\n  \"cores\": %" PRIu32 ",\n  \"memory_bytes\": %" PRIu64, c->cores,
-                      c->memory_bytes);
+    rad__bytes_format(to, ",\n  \"cores\": %" PRIu32 ",\n  \"memory_bytes\": %" PRIu64, c->cores, c->memory_bytes);
     rad__bytes_format(to, ",\n  \"scenario\": {\"path\": ");
     rad__load_put_json_text(to, c->scenario_path);
     rad__bytes_format(to, ", \"sha256\": ");
@@ -82,6 +80,5 @@ void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r,
     put(to, "command_line", c->command_line);
     put(to, "start_time", rad__load_time_label(c->start_ns).text);
     put(to, "end_time", rad__load_time_label(c->end_ns).text);
-    rad__bytes_format(to, ",\n  \"seed\": %" PRIu64 ",\n  \"exit_code\": %d\n}\n", r->seed,
-                      c->exit_code);
+    rad__bytes_format(to, ",\n  \"seed\": %" PRIu64 ",\n  \"exit_code\": %d\n}\n", r->seed, c->exit_code);
 }

@@ -22,7 +22,6 @@ RAD_INTERNAL struct rad__load_label rad__load_time_label(uint64_t ns);
 RAD_INTERNAL struct rad__load_label rad__load_run_label(uint64_t ns);
 
 RAD_INTERNAL void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r,
-                                            const struct rad__load_circumstances *c,
-                                            const char *run_id);
+                                            const struct rad__load_circumstances *c, const char *run_id);
 
 #endif

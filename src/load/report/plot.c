@@ -30,8 +30,7 @@ static double round_down(double value)
     return power * (first < 2 ? 1 : first < 5 ? 2 : 5);
 }
 
-uint32_t rad__load_plot_ticks(struct rad__load_plot_tick *ticks, double most, uint32_t wanted,
-                              double *end)
+uint32_t rad__load_plot_ticks(struct rad__load_plot_tick *ticks, double most, uint32_t wanted, double *end)
 {
     double step = round_up((most > 0 ? most : 1) / wanted);
     uint32_t count = 0;
@@ -107,8 +106,7 @@ static double place_x(const struct axes *a, double x)
 
 static double place_y(const struct axes *a, double y)
 {
-    double share = a->plot->log ? log10(y / a->low) / log10(a->high / a->low)
-                                : (y - a->low) / (a->high - a->low);
+    double share = a->plot->log ? log10(y / a->low) / log10(a->high / a->low) : (y - a->low) / (a->high - a->low);
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM);
 }
@@ -119,18 +117,15 @@ static void put_axes(rad_bytes *to, const struct axes *a)
     for (uint32_t i = 0; i < a->tick_count; i++) {
         double y = place_y(a, a->ticks[i].at);
         rad__bytes_format(to, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, y, WIDTH - RIGHT);
-        rad__bytes_format(to,
-                          "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
-                          LEFT - 5, y + 3.5, a->ticks[i].label);
+        rad__bytes_format(to, "<text class=\"tick\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>", LEFT - 5,
+                          y + 3.5, a->ticks[i].label);
     }
     for (uint32_t i = 0; i < p->x_tick_count; i++) {
         double x = place_x(a, p->x_ticks[i].at);
-        rad__bytes_format(
-            to, "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>",
-            x > WIDTH - 18 ? WIDTH - 18 : x, HEIGHT - BOTTOM + 14, p->x_ticks[i].label);
+        rad__bytes_format(to, "<text class=\"tick\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>",
+                          x > WIDTH - 18 ? WIDTH - 18 : x, HEIGHT - BOTTOM + 14, p->x_ticks[i].label);
     }
-    rad__bytes_format(to, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM,
-                      WIDTH - RIGHT);
+    rad__bytes_format(to, "<path class=\"axis\" d=\"M%d %dH%d\"/>", LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT);
     rad__bytes_format(to, "<text class=\"tick\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>",
                       (WIDTH + LEFT - RIGHT) / 2, HEIGHT - 5, p->x_title);
 }
@@ -146,35 +141,31 @@ static void put_bars(rad_bytes *to, const struct axes *a, const struct rad__load
         if (isnan(line->y[i]) || line->y[i] <= 0) continue;
         double x = place_x(a, p->x[i]), y = place_y(a, line->y[i]);
         double thin = width > 3 ? width - 1 : width * 0.8;
-        rad__bytes_format(to, "M%.1f %dV%.1fh%.1fV%dz", x - thin / 2, HEIGHT - BOTTOM, y, thin,
-                          HEIGHT - BOTTOM);
+        rad__bytes_format(to, "M%.1f %dV%.1fh%.1fV%dz", x - thin / 2, HEIGHT - BOTTOM, y, thin, HEIGHT - BOTTOM);
     }
     rad__bytes_format(to, "\"/>");
 }
 
 /* One stretch between two gaps, from point `i`; returns the point after it. A point all alone becomes a dot. */
-static uint32_t put_stretch(rad_bytes *to, const struct axes *a,
-                            const struct rad__load_plot_line *line, uint32_t i, bool fill)
+static uint32_t put_stretch(rad_bytes *to, const struct axes *a, const struct rad__load_plot_line *line, uint32_t i,
+                            bool fill)
 {
     const struct rad__load_plot *p = a->plot;
     uint32_t first = i;
     for (; i < p->count && !isnan(line->y[i]); i++)
-        rad__bytes_format(to, "%s%.1f %.1f", i == first ? "M" : "L", place_x(a, p->x[i]),
-                          place_y(a, line->y[i]));
+        rad__bytes_format(to, "%s%.1f %.1f", i == first ? "M" : "L", place_x(a, p->x[i]), place_y(a, line->y[i]));
     if (fill)
-        rad__bytes_format(to, "L%.1f %dL%.1f %dz", place_x(a, p->x[i - 1]), HEIGHT - BOTTOM,
-                          place_x(a, p->x[first]), HEIGHT - BOTTOM);
+        rad__bytes_format(to, "L%.1f %dL%.1f %dz", place_x(a, p->x[i - 1]), HEIGHT - BOTTOM, place_x(a, p->x[first]),
+                          HEIGHT - BOTTOM);
     else if (i == first + 1)
         rad__bytes_format(to, "h0.1");
     return i;
 }
 
-static void put_path(rad_bytes *to, const struct axes *a, const struct rad__load_plot_line *line,
-                     bool fill)
+static void put_path(rad_bytes *to, const struct axes *a, const struct rad__load_plot_line *line, bool fill)
 {
     rad__bytes_format(to, "<path class=\"%s %s\" d=\"", fill ? "area" : "line", line->colour);
-    for (uint32_t i = 0; i < a->plot->count;)
-        i = isnan(line->y[i]) ? i + 1 : put_stretch(to, a, line, i, fill);
+    for (uint32_t i = 0; i < a->plot->count;) i = isnan(line->y[i]) ? i + 1 : put_stretch(to, a, line, i, fill);
     rad__bytes_format(to, "\"/>");
 }
 
@@ -183,9 +174,8 @@ static void put_hints(rad_bytes *to, const struct axes *a)
     const struct rad__load_plot *p = a->plot;
     double width = (double)(WIDTH - LEFT - RIGHT) / (p->count > 0 ? p->count : 1);
     for (uint32_t i = 0; p->hint != NULL && i < p->count; i++) {
-        rad__bytes_format(
-            to, "<rect class=\"hint\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>",
-            place_x(a, p->x[i]) - width / 2, TOP, width, HEIGHT - TOP - BOTTOM);
+        rad__bytes_format(to, "<rect class=\"hint\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>",
+                          place_x(a, p->x[i]) - width / 2, TOP, width, HEIGHT - TOP - BOTTOM);
         p->hint(to, p->context, i);
         rad__bytes_format(to, "</title></rect>");
     }
@@ -194,11 +184,9 @@ static void put_hints(rad_bytes *to, const struct axes *a)
 void rad__load_plot_put(rad_bytes *to, const struct rad__load_plot *p)
 {
     struct axes a = axes_of(p);
-    rad__bytes_format(to, "<figure><figcaption><b>%s</b> <span class=\"unit\">%s</span>", p->title,
-                      p->unit);
+    rad__bytes_format(to, "<figure><figcaption><b>%s</b> <span class=\"unit\">%s</span>", p->title, p->unit);
     for (uint32_t i = 0; i < p->line_count && p->line_count > 1; i++)
-        rad__bytes_format(to, "<span class=\"key %s\">%s</span>", p->lines[i].colour,
-                          p->lines[i].name);
+        rad__bytes_format(to, "<span class=\"key %s\">%s</span>", p->lines[i].colour, p->lines[i].name);
     rad__bytes_format(to,
                       "</figcaption>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" "
                       "aria-labelledby=\"%s-t %s-d\"><title id=\"%s-t\">%s</title>"

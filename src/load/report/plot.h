@@ -46,8 +46,8 @@ struct rad__load_plot {
 RAD_INTERNAL void rad__load_plot_put(rad_bytes *to, const struct rad__load_plot *plot);
 
 /* Ticks for a straight axis from 0 to `most`, at most RAD__LOAD_PLOT_TICKS of them; *end is the last one. */
-RAD_INTERNAL uint32_t rad__load_plot_ticks(struct rad__load_plot_tick *ticks, double most,
-                                           uint32_t wanted, double *end);
+RAD_INTERNAL uint32_t rad__load_plot_ticks(struct rad__load_plot_tick *ticks, double most, uint32_t wanted,
+                                           double *end);
 
 /* "250", "1.5k", "20M"; "0.5". */
 RAD_INTERNAL void rad__load_plot_number(char *text, size_t size, double value);

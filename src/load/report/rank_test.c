@@ -58,8 +58,7 @@ static bool count_ways(const struct ranked *r, uint64_t seen, struct rad__load_r
     ways[0] = 1;
     for (uint32_t i = 0; i < r->count; i++) {
         for (uint32_t k = i + 1 < most ? i + 1 : most; k > 0; k--)
-            for (size_t s = sums - 1; s >= r->rank[i]; s--)
-                ways[k * sums + s] += ways[(k - 1) * sums + s - r->rank[i]];
+            for (size_t s = sums - 1; s >= r->rank[i]; s--) ways[k * sums + s] += ways[(k - 1) * sums + s - r->rank[i]];
     }
     for (size_t s = 0; s < sums; s++) {
         double here = ways[most * sums + s];

@@ -15,13 +15,12 @@
 enum { RAD__LOAD_RANK_EXACT = 50 }; /* values in both groups; above it a normal approximation */
 
 struct rad__load_rank_p {
-    double larger,
-        smaller; /* of the second group being at least so much larger, smaller, by chance */
+    double larger, smaller; /* of the second group being at least so much larger, smaller, by chance */
 };
 
 /* At least one value on each side. False: memory ran out. */
-RAD_INTERNAL bool rad__load_rank_test(const double *a, uint32_t a_count, const double *b,
-                                      uint32_t b_count, struct rad__load_rank_p *p);
+RAD_INTERNAL bool rad__load_rank_test(const double *a, uint32_t a_count, const double *b, uint32_t b_count,
+                                      struct rad__load_rank_p *p);
 
 /* The smallest p there is with so many values: all of one group are larger than all of the other. */
 RAD_INTERNAL double rad__load_rank_least(uint32_t a_count, uint32_t b_count);

@@ -43,8 +43,7 @@ struct rad__load_label rad__load_share_label(uint64_t ppm)
 {
     struct rad__load_label label;
     if (ppm == RAD__LOAD_NO_DATA) return NO_DATA;
-    snprintf(label.text, sizeof label.text, "%" PRIu64 ".%02u %%", ppm / 10000,
-             (unsigned)(ppm % 10000 / 100));
+    snprintf(label.text, sizeof label.text, "%" PRIu64 ".%02u %%", ppm / 10000, (unsigned)(ppm % 10000 / 100));
     return label;
 }
 
@@ -58,8 +57,7 @@ struct rad__load_label rad__load_bytes_label(uint64_t bytes)
     if (unit == 0)
         snprintf(label.text, sizeof label.text, "%" PRIu64 " B", bytes);
     else
-        snprintf(label.text, sizeof label.text, "%" PRIu64 ".%" PRIu64 " %s", bytes, rest / 100,
-                 UNITS[unit]);
+        snprintf(label.text, sizeof label.text, "%" PRIu64 ".%" PRIu64 " %s", bytes, rest / 100, UNITS[unit]);
     return label;
 }
 
@@ -74,8 +72,7 @@ struct rad__load_label rad__load_rate_label(uint64_t milli)
 struct rad__load_label rad__load_percentile_label(uint32_t ppm)
 {
     struct rad__load_label label;
-    int length = snprintf(label.text, sizeof label.text, "p%u.%04u", (unsigned)(ppm / 10000),
-                          (unsigned)(ppm % 10000));
+    int length = snprintf(label.text, sizeof label.text, "p%u.%04u", (unsigned)(ppm / 10000), (unsigned)(ppm % 10000));
     while (label.text[length - 1] == '0') label.text[--length] = 0;
     if (label.text[length - 1] == '.') label.text[length - 1] = 0;
     return label;
@@ -121,8 +118,7 @@ bool rad__load_seconds_next(const rad_load_result *r, struct rad__load_seconds_a
     if (at->next >= m->second_count) return false;
     uint64_t wanted = at->begun ? at->second.second + 1 : 0;
     const struct rad__load_second *next = &m->seconds[at->next];
-    bool far =
-        next->second >= RAD__LOAD_SECONDS_MAX; /* a run of years that sleeps: gaps stay gaps */
+    bool far = next->second >= RAD__LOAD_SECONDS_MAX; /* a run of years that sleeps: gaps stay gaps */
     at->begun = true;
     if (next->second == wanted || far) {
         at->second = *next;

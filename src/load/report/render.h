@@ -17,12 +17,10 @@ struct rad__load_identity {
 /* `who` may be NULL in all of them. */
 RAD_INTERNAL void rad__load_render_summary(rad_bytes *to, const rad_load_result *r,
                                            const struct rad__load_identity *who);
-RAD_INTERNAL void rad__load_render_json(rad_bytes *to, const rad_load_result *r,
-                                        const struct rad__load_identity *who);
+RAD_INTERNAL void rad__load_render_json(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who);
 RAD_INTERNAL void rad__load_render_csv(rad_bytes *to, const rad_load_result *r);
 RAD_INTERNAL void rad__load_render_prometheus(rad_bytes *to, const rad_load_result *r);
-RAD_INTERNAL void rad__load_render_html(rad_bytes *to, const rad_load_result *r,
-                                        const struct rad__load_identity *who);
+RAD_INTERNAL void rad__load_render_html(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who);
 
 /* ---- Numbers and texts ------------------------------------------------------------------------------------ */
 
@@ -69,8 +67,7 @@ struct rad__load_seconds_at {
 RAD_INTERNAL bool rad__load_seconds_next(const rad_load_result *r, struct rad__load_seconds_at *at);
 
 /* "at most 100.000 ms", "99.12 %": a bound or what was measured. */
-RAD_INTERNAL struct rad__load_label rad__load_measure_label(const struct rad__load_assertion *a,
-                                                            uint64_t value);
+RAD_INTERNAL struct rad__load_label rad__load_measure_label(const struct rad__load_assertion *a, uint64_t value);
 
 /* A scenario need not have one. */
 static inline const char *rad__load_name_label(const rad_load_result *r)

@@ -69,10 +69,8 @@ static void hint(rad_bytes *to, const void *context, uint32_t i)
     const struct series *s = context;
     rad__bytes_format(to, "%" PRIu64 " s: ", (uint64_t)i * s->each);
     if (s->responses[i] > 0)
-        rad__bytes_format(to, "p50 %.2f ms, p99 %.2f ms, max %.2f ms; ", s->p50[i], s->p99[i],
-                          s->max[i]);
-    rad__bytes_format(to, "%.0f answers/s, %.0f errors, %.0f users", s->answers[i], s->errors[i],
-                      s->users[i]);
+        rad__bytes_format(to, "p50 %.2f ms, p99 %.2f ms, max %.2f ms; ", s->p50[i], s->p99[i], s->max[i]);
+    rad__bytes_format(to, "%.0f answers/s, %.0f errors, %.0f users", s->answers[i], s->errors[i], s->users[i]);
 }
 
 /* ---- Plots over time ------------------------------------------------------------------------------------- */
@@ -80,11 +78,8 @@ static void hint(rad_bytes *to, const void *context, uint32_t i)
 static struct rad__load_plot over_time(const struct series *s)
 {
     double last;
-    struct rad__load_plot p = {.count = s->count,
-                               .x = s->x,
-                               .x_title = "seconds since the start",
-                               .hint = hint,
-                               .context = s};
+    struct rad__load_plot p = {
+        .count = s->count, .x = s->x, .x_title = "seconds since the start", .hint = hint, .context = s};
     p.x_to = (double)s->count * (double)s->each;
     p.x_tick_count = rad__load_plot_ticks(p.x_ticks, p.x_to, 5, &last);
     while (p.x_tick_count > 1 && p.x_ticks[p.x_tick_count - 1].at > p.x_to) p.x_tick_count--;
@@ -104,13 +99,12 @@ static void put_latency_plot(rad_bytes *to, const rad_load_result *r, const stru
     char about[300];
     uint32_t worst = largest(s->max, s->count);
     const rad_histogram *h = &r->metrics.service;
-    snprintf(
-        about, sizeof about,
-        "Half of the answers took less than %s ms, 99 of 100 less than %s ms. The slowest took "
-        "%.1f ms, around second %.0f.",
-        MS(rad__histogram_at_ppm(h, 500000)), MS(rad__histogram_at_ppm(h, 990000)),
-        s->count > 0 && !isnan(s->max[worst]) ? s->max[worst] : 0,
-        s->count > 0 ? s->x[worst] - 0.5 * (double)s->each : 0);
+    snprintf(about, sizeof about,
+             "Half of the answers took less than %s ms, 99 of 100 less than %s ms. The slowest took "
+             "%.1f ms, around second %.0f.",
+             MS(rad__histogram_at_ppm(h, 500000)), MS(rad__histogram_at_ppm(h, 990000)),
+             s->count > 0 && !isnan(s->max[worst]) ? s->max[worst] : 0,
+             s->count > 0 ? s->x[worst] - 0.5 * (double)s->each : 0);
     struct rad__load_plot p = over_time(s);
     p.id = "latency";
     p.title = "Latency";
@@ -128,8 +122,7 @@ static void put_rate_plot(rad_bytes *to, const rad_load_result *r, const struct 
 {
     char about[300];
     struct rad__load_throughput t = rad__load_throughput_of(r);
-    snprintf(about, sizeof about,
-             "On average %s answers a second; in the best second %s, in the worst %s.",
+    snprintf(about, sizeof about, "On average %s answers a second; in the best second %s, in the worst %s.",
              rad__load_rate_label(t.average_milli).text, COUNT(t.peak), COUNT(t.least));
     struct rad__load_plot p = over_time(s);
     p.id = "rate";
@@ -150,8 +143,8 @@ static void put_error_plot(rad_bytes *to, const rad_load_result *r, const struct
     if (all->errors + all->timeouts == 0)
         snprintf(about, sizeof about, "No request ended with an error or a timeout.");
     else
-        snprintf(about, sizeof about, "%s errors and %s timeouts; most of them around second %.0f.",
-                 COUNT(all->errors), COUNT(all->timeouts), s->x[worst] - 0.5 * (double)s->each);
+        snprintf(about, sizeof about, "%s errors and %s timeouts; most of them around second %.0f.", COUNT(all->errors),
+                 COUNT(all->timeouts), s->x[worst] - 0.5 * (double)s->each);
     if (s->each == 1)
         snprintf(unit, sizeof unit, "per second");
     else
@@ -170,8 +163,7 @@ static void put_user_plot(rad_bytes *to, const rad_load_result *r, const struct 
 {
     char about[300];
     double most = s->count > 0 ? s->users[largest(s->users, s->count)] : 0;
-    snprintf(about, sizeof about, "%s users in all, at most %.0f at the same time.",
-             COUNT(r->metrics.spawned), most);
+    snprintf(about, sizeof about, "%s users in all, at most %.0f at the same time.", COUNT(r->metrics.spawned), most);
     struct rad__load_plot p = over_time(s);
     p.id = "users";
     p.title = "Users";
@@ -206,8 +198,7 @@ static void curve_of(const rad_histogram *h, double most, double *x, double *y)
 
 static void put_percentiles(rad_bytes *to, const rad_load_result *r)
 {
-    static const char *const LABELS[] = {"min",    "p90",     "p99",     "p99.9",
-                                         "p99.99", "p99.999", "p99.9999"};
+    static const char *const LABELS[] = {"min", "p90", "p99", "p99.9", "p99.99", "p99.999", "p99.9999"};
     double x[CURVE], service[CURVE], response[CURVE];
     char about[300];
     const rad_histogram *a = &r->metrics.service, *b = &r->metrics.response;
@@ -218,17 +209,15 @@ static void put_percentiles(rad_bytes *to, const rad_load_result *r)
     if (a->count == 0)
         snprintf(about, sizeof about, "no data: there were no answers.");
     else if (open)
-        snprintf(
-            about, sizeof about,
-            "p99 of the service time %s ms, of the response time, from the planned time, %s ms.",
-            MS(rad__histogram_at_ppm(a, 990000)), MS(rad__histogram_at_ppm(b, 990000)));
+        snprintf(about, sizeof about,
+                 "p99 of the service time %s ms, of the response time, from the planned time, %s ms.",
+                 MS(rad__histogram_at_ppm(a, 990000)), MS(rad__histogram_at_ppm(b, 990000)));
     else
-        snprintf(
-            about, sizeof about,
-            "Service time: p90 %s ms, p99 %s ms, p99.9 %s ms. A closed schedule asks less while "
-            "answers are slow: coordinated omission is not corrected for.",
-            MS(rad__histogram_at_ppm(a, 900000)), MS(rad__histogram_at_ppm(a, 990000)),
-            MS(rad__histogram_at_ppm(a, 999000)));
+        snprintf(about, sizeof about,
+                 "Service time: p90 %s ms, p99 %s ms, p99.9 %s ms. A closed schedule asks less while "
+                 "answers are slow: coordinated omission is not corrected for.",
+                 MS(rad__histogram_at_ppm(a, 900000)), MS(rad__histogram_at_ppm(a, 990000)),
+                 MS(rad__histogram_at_ppm(a, 999000)));
     struct rad__load_plot p = {.id = "percentiles",
                                .title = "Percentiles",
                                .about = about,
@@ -269,18 +258,16 @@ static void put_distribution(rad_bytes *to, const rad_load_result *r)
     }
     struct rad__load_plot p = {.id = "distribution",
                                .title = "Distribution",
-                               .about = h->count > 0
-                                            ? "How many answers took how long; the scale of "
-                                              "the times is logarithmic."
-                                            : "no data: there were no answers.",
+                               .about = h->count > 0 ? "How many answers took how long; the scale of "
+                                                       "the times is logarithmic."
+                                                     : "no data: there were no answers.",
                                .unit = "answers",
                                .count = BINS,
                                .x = x,
                                .x_from = low,
                                .x_to = high,
                                .x_title = "service time, ms"};
-    for (double at = ceil(low - 1e-9); at <= high + 1e-9 && p.x_tick_count < RAD__LOAD_PLOT_TICKS;
-         at++) {
+    for (double at = ceil(low - 1e-9); at <= high + 1e-9 && p.x_tick_count < RAD__LOAD_PLOT_TICKS; at++) {
         struct rad__load_plot_tick *t = &p.x_ticks[p.x_tick_count++];
         t->at = at;
         rad__load_plot_number(t->label, sizeof t->label, pow(10, at) / 1e6);
@@ -309,8 +296,7 @@ static void put_plots(rad_bytes *to, const rad_load_result *r)
                           s.each);
 }
 
-void rad__load_render_html(rad_bytes *to, const rad_load_result *r,
-                           const struct rad__load_identity *who)
+void rad__load_render_html(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
     rad__load_page_head(to, r, who);
     put_plots(to, r);
@@ -318,8 +304,7 @@ void rad__load_render_html(rad_bytes *to, const rad_load_result *r,
     rad_bytes summary = {0};
     rad__load_render_summary(&summary, r, who);
     rad__bytes_format(to, "<details><summary>The summary as text</summary><pre>");
-    if (!summary.failed)
-        rad__put_xml_text(to, (const char *)summary.data, summary.size, RAD_READABLE_LINES);
+    if (!summary.failed) rad__put_xml_text(to, (const char *)summary.data, summary.size, RAD_READABLE_LINES);
     to->failed |= summary.failed;
     rad__bytes_free(&summary);
     rad__bytes_format(to, "</pre></details>\n</main></body></html>\n");

@@ -78,8 +78,7 @@ static void put_ppm(struct level *l, const char *name, uint64_t n)
 
 /* ---- Groups ---------------------------------------------------------------------------------------------- */
 
-static void put_runtime(struct level *top, const rad_load_result *r,
-                        const struct rad__load_identity *who)
+static void put_runtime(struct level *top, const rad_load_result *r, const struct rad__load_identity *who)
 {
     struct level l = begin(top, "runtime", '{');
     put_text(&l, "start_time", who != NULL ? who->start : NULL);
@@ -109,11 +108,9 @@ static void put_methods(struct level *outer, const rad_load_result *r)
     for (uint32_t i = 0; i < s->request_count; i++) {
         uint64_t sum = 0;
         bool again = false;
-        for (uint32_t k = 0; k < i; k++)
-            again |= strcmp(s->requests[k].method, s->requests[i].method) == 0;
+        for (uint32_t k = 0; k < i; k++) again |= strcmp(s->requests[k].method, s->requests[i].method) == 0;
         for (uint32_t k = i; k < s->request_count; k++)
-            if (strcmp(s->requests[k].method, s->requests[i].method) == 0)
-                sum += r->metrics.by_request[k].tally.issued;
+            if (strcmp(s->requests[k].method, s->requests[i].method) == 0) sum += r->metrics.by_request[k].tally.issued;
         if (!again) put_count(&l, s->requests[i].method, sum);
     }
     end(&l, '}');
@@ -160,8 +157,7 @@ static void put_times(struct level *outer, const char *name, const rad_histogram
     put_count(&l, "min_ns", any ? h->min : RAD__LOAD_NO_DATA);
     put_count(&l, "max_ns", any ? h->max : RAD__LOAD_NO_DATA);
     put_count(&l, "mean_ns", any ? (uint64_t)(rad__histogram_mean(h) + 0.5) : RAD__LOAD_NO_DATA);
-    put_count(&l, "stddev_ns",
-              any ? (uint64_t)(rad__histogram_deviation(h) + 0.5) : RAD__LOAD_NO_DATA);
+    put_count(&l, "stddev_ns", any ? (uint64_t)(rad__histogram_deviation(h) + 0.5) : RAD__LOAD_NO_DATA);
     put_count(&l, "p50_ns", rad__load_quantile(h, 500000));
     put_count(&l, "p90_ns", rad__load_quantile(h, 900000));
     put_count(&l, "p95_ns", rad__load_quantile(h, 950000));
@@ -209,15 +205,13 @@ static void put_errors(struct level *top, const rad_load_result *r)
     put_ppm(&l, "rate", rad__load_ppm(errors, m->measured.responses + errors));
     struct level types = begin(&l, "by_type", '{');
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
-        if (m->by_fault[i] > 0)
-            put_count(&types, rad__load_fault_name((enum rad__load_fault)i), m->by_fault[i]);
+        if (m->by_fault[i] > 0) put_count(&types, rad__load_fault_name((enum rad__load_fault)i), m->by_fault[i]);
     end(&types, '}');
     put_count(&l, "late_responses", m->late);
     put_count(&l, "long_waits", m->long_waits);
     struct level waits = begin(&l, "exhausted", '{');
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
-        if (m->exhausted[i] > 0)
-            put_count(&waits, rad__load_fault_name((enum rad__load_fault)i), m->exhausted[i]);
+        if (m->exhausted[i] > 0) put_count(&waits, rad__load_fault_name((enum rad__load_fault)i), m->exhausted[i]);
     end(&waits, '}');
     end(&l, '}');
     l = begin(top, "checks", '{');
@@ -228,8 +222,7 @@ static void put_errors(struct level *top, const rad_load_result *r)
 
 /* ---- Assertions ------------------------------------------------------------------------------------------ */
 
-static void put_measure(struct level *l, const char *name, const struct rad__load_assertion *a,
-                        uint64_t value)
+static void put_measure(struct level *l, const char *name, const struct rad__load_assertion *a, uint64_t value)
 {
     switch (a->measure) {
     case RAD__LOAD_SERVICE_NS:
@@ -305,14 +298,12 @@ static void put_scheduler(struct level *top, const struct rad__load_counters *c)
     put_count(&l, "vus_completed", c->completed);
     put_count(&l, "cohorts", c->cohorts);
     put_count(&l, "activations", c->activated);
-    put_milli(&l, "avg_cohort_size",
-              c->cohorts > 0 ? c->activated * 1000 / c->cohorts : RAD__LOAD_NO_DATA);
+    put_milli(&l, "avg_cohort_size", c->cohorts > 0 ? c->activated * 1000 / c->cohorts : RAD__LOAD_NO_DATA);
     put_count(&l, "deepest_queue", c->deepest_queue);
     end(&l, '}');
 }
 
-void rad__load_render_json(rad_bytes *to, const rad_load_result *r,
-                           const struct rad__load_identity *who)
+void rad__load_render_json(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
     rad__bytes_put(to, "{", 1);
     struct level top = {to, 1, false};

@@ -69,13 +69,12 @@ static const char STYLE[] =
 
 /* ---- Head ------------------------------------------------------------------------------------------------ */
 
-static void tile(rad_bytes *to, const char *name, const char *value, const char *unit,
-                 const char *mood)
+static void tile(rad_bytes *to, const char *name, const char *value, const char *unit, const char *mood)
 {
     bool none = strcmp(value, rad__load_count_label(RAD__LOAD_NO_DATA).text) == 0;
-    rad__bytes_format(to, "<li><span>%s</span><strong%s%s%s>%s<small> %s</small></strong></li>\n",
-                      name, mood != NULL ? " class=\"" : "", mood != NULL ? mood : "",
-                      mood != NULL ? "\"" : "", value, none ? "" : unit);
+    rad__bytes_format(to, "<li><span>%s</span><strong%s%s%s>%s<small> %s</small></strong></li>\n", name,
+                      mood != NULL ? " class=\"" : "", mood != NULL ? mood : "", mood != NULL ? "\"" : "", value,
+                      none ? "" : unit);
 }
 
 static void put_tiles(rad_bytes *to, const rad_load_result *r)
@@ -104,13 +103,11 @@ static void put_tiles(rad_bytes *to, const rad_load_result *r)
     rad__bytes_format(to, "</ul>\n");
 }
 
-void rad__load_page_head(rad_bytes *to, const rad_load_result *r,
-                         const struct rad__load_identity *who)
+void rad__load_page_head(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
-    rad__bytes_format(to,
-                      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-                      "<title>");
+    rad__bytes_format(to, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                          "<title>");
     rad__load_put_html_text(to, rad__load_name_label(r));
     rad__bytes_format(to, " — load test</title>\n<style>\n");
     rad__bytes_put(to, STYLE, strlen(STYLE));
@@ -121,16 +118,13 @@ void rad__load_page_head(rad_bytes *to, const rad_load_result *r,
         rad__load_put_html_text(to, who->start);
         rad__bytes_format(to, " · ");
     }
-    rad__bytes_format(to,
-                      "<b>%s</b> · <b>%s</b> users, %s schedule · %s · seed <b>%" PRIu64
-                      "</b> · ended %s · %s%s</p>\n",
-                      rad__load_seconds_label(r->metrics.end_ns).text, COUNT(r->scenario.users),
-                      rad__load_is_open(r) ? "open" : "closed", rad__load_engine_label(r), r->seed,
-                      rad__load_end_label(r), rad__load_repeatable_label(r),
-                      r->filtered ? " · <b>only requests for which the filter holds</b>" : "");
+    rad__bytes_format(
+        to, "<b>%s</b> · <b>%s</b> users, %s schedule · %s · seed <b>%" PRIu64 "</b> · ended %s · %s%s</p>\n",
+        rad__load_seconds_label(r->metrics.end_ns).text, COUNT(r->scenario.users),
+        rad__load_is_open(r) ? "open" : "closed", rad__load_engine_label(r), r->seed, rad__load_end_label(r),
+        rad__load_repeatable_label(r), r->filtered ? " · <b>only requests for which the filter holds</b>" : "");
     char why[RAD__LOAD_WHY];
-    if (rad__load_result_no_data(r, why))
-        rad__bytes_format(to, "<p class=\"bad\"><b>no data</b>: %s</p>\n", why);
+    if (rad__load_result_no_data(r, why)) rad__bytes_format(to, "<p class=\"bad\"><b>no data</b>: %s</p>\n", why);
     put_tiles(to, r);
 }
 
@@ -150,8 +144,7 @@ static void put_assertions(rad_bytes *to, const rad_load_result *r)
         rad__bytes_format(to, "<tr><td>");
         rad__load_put_html_text(to, a->name);
         rad__bytes_format(to, "</td><td>%s %s</td><td>%s</td><td class=\"%s\">%s</td></tr>\n",
-                          a->at_least ? "at least" : "at most",
-                          rad__load_measure_label(a, a->bound).text,
+                          a->at_least ? "at least" : "at most", rad__load_measure_label(a, a->bound).text,
                           rad__load_measure_label(a, actual).text, holds ? "good" : "bad",
                           holds ? "✓ holds" : "✗ fails");
     }
@@ -173,8 +166,7 @@ static void put_names(rad_bytes *to, const rad_load_result *r)
                           "</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td>"
                           "<td>%s</td></tr>\n",
                           COUNT(b->tally.issued), COUNT(b->ok), COUNT(failed),
-                          MS(rad__load_quantile(&b->service, 500000)),
-                          MS(rad__load_quantile(&b->service, 990000)),
+                          MS(rad__load_quantile(&b->service, 500000)), MS(rad__load_quantile(&b->service, 990000)),
                           MS(rad__load_quantile(&b->service, RAD__LOAD_PPM)));
     }
     rad__bytes_format(to, "</tbody></table></section>\n");
@@ -209,8 +201,7 @@ static void put_errors(rad_bytes *to, const rad_load_result *r)
     rad__bytes_format(to, "<table><tbody>\n");
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         if (m->by_fault[i] > 0)
-            put_share_row(to, rad__load_fault_name((enum rad__load_fault)i), m->by_fault[i],
-                          m->measured.issued);
+            put_share_row(to, rad__load_fault_name((enum rad__load_fault)i), m->by_fault[i], m->measured.issued);
     rad__bytes_format(to, "</tbody></table></section>\n");
 }
 

@@ -5,8 +5,7 @@
 #include "load/report/render.h"
 
 /* Everything up to the plots: style, title, what the run was, the figures that matter. */
-RAD_INTERNAL void rad__load_page_head(rad_bytes *to, const rad_load_result *r,
-                                      const struct rad__load_identity *who);
+RAD_INTERNAL void rad__load_page_head(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who);
 /* Assertions, requests by name, statuses and errors. */
 RAD_INTERNAL void rad__load_page_tables(rad_bytes *to, const rad_load_result *r);
 

@@ -24,8 +24,7 @@ void rad__load_render_csv(rad_bytes *to, const rad_load_result *r)
     for (struct rad__load_seconds_at at = {0}; rad__load_seconds_next(r, &at);) {
         const struct rad__load_second *s = &at.second;
         uint64_t ns = s->second * SECOND;
-        rad__bytes_format(to, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", ns / r->scenario.tick_ns, ns,
-                          s->responses);
+        rad__bytes_format(to, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", ns / r->scenario.tick_ns, ns, s->responses);
         put_time(to, s, s->min_ns);
         put_time(to, s, s->p50_ns);
         put_time(to, s, s->p99_ns);
@@ -54,8 +53,7 @@ static void family(rad_bytes *to, const char *name, const char *type, const char
 }
 
 /* name{scenario="…",label="value"} ; `label` may be NULL */
-static void sample(rad_bytes *to, const rad_load_result *r, const char *name, const char *label,
-                   const char *value)
+static void sample(rad_bytes *to, const rad_load_result *r, const char *name, const char *label, const char *value)
 {
     rad__bytes_format(to, "%s{scenario=\"", name);
     put_label_value(to, rad__load_name_label(r));
@@ -66,8 +64,7 @@ static void sample(rad_bytes *to, const rad_load_result *r, const char *name, co
     rad__bytes_format(to, "\"} ");
 }
 
-static void put_counter(rad_bytes *to, const rad_load_result *r, const char *name, const char *help,
-                        uint64_t value)
+static void put_counter(rad_bytes *to, const rad_load_result *r, const char *name, const char *help, uint64_t value)
 {
     family(to, name, "counter", help);
     sample(to, r, name, NULL, NULL);
@@ -85,8 +82,7 @@ static void put_summary(rad_bytes *to, const rad_load_result *r, const char *nam
     static const struct {
         const char *text;
         uint32_t ppm;
-    } SHARES[] = {
-        {"0.5", 500000}, {"0.9", 900000}, {"0.95", 950000}, {"0.99", 990000}, {"0.999", 999000}};
+    } SHARES[] = {{"0.5", 500000}, {"0.9", 900000}, {"0.95", 950000}, {"0.99", 990000}, {"0.999", 999000}};
     char part[64];
     family(to, name, "summary", help);
     for (uint32_t i = 0; i < sizeof SHARES / sizeof *SHARES; i++) {
@@ -114,8 +110,7 @@ static void put_statuses(rad_bytes *to, const rad_load_result *r)
         sample(to, r, "z6_responses_total", "status", status);
         rad__bytes_format(to, "%" PRIu64 "\n", r->metrics.by_status[i]);
     }
-    family(to, "z6_errors_total", "counter",
-           "Requests that ended with an error or a timeout, by type.");
+    family(to, "z6_errors_total", "counter", "Requests that ended with an error or a timeout, by type.");
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++) {
         if (r->metrics.by_fault[i] == 0) continue;
         sample(to, r, "z6_errors_total", "type", rad__load_fault_name((enum rad__load_fault)i));
@@ -127,22 +122,16 @@ static void put_statuses(rad_bytes *to, const rad_load_result *r)
 void rad__load_render_prometheus(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_metrics *m = &r->metrics;
-    put_counter(to, r, "z6_requests_total", "Requests that were issued after the warm-up.",
-                m->measured.issued);
+    put_counter(to, r, "z6_requests_total", "Requests that were issued after the warm-up.", m->measured.issued);
     put_statuses(to, r);
-    put_summary(to, r, "z6_latency_seconds", "Service time of requests that were answered.",
-                &m->service);
+    put_summary(to, r, "z6_latency_seconds", "Service time of requests that were answered.", &m->service);
     if (rad__load_is_open(r)) {
         put_summary(to, r, "z6_response_seconds",
-                    "Response time of requests that were answered, from the planned time.",
-                    &m->response);
-        put_counter(to, r, "z6_arrivals_dropped_total", "Arrivals that were never begun.",
-                    m->dropped);
+                    "Response time of requests that were answered, from the planned time.", &m->response);
+        put_counter(to, r, "z6_arrivals_dropped_total", "Arrivals that were never begun.", m->dropped);
     }
-    put_counter(to, r, "z6_connections_total", "Connections that were established.",
-                m->connections);
-    put_counter(to, r, "z6_connection_errors_total", "Connections that failed.",
-                m->connection_errors);
+    put_counter(to, r, "z6_connections_total", "Connections that were established.", m->connections);
+    put_counter(to, r, "z6_connection_errors_total", "Connections that failed.", m->connection_errors);
     put_counter(to, r, "z6_checks_failed_total", "Checks that did not hold.", m->checks_failed);
     family(to, "z6_duration_seconds", "gauge", "How long the run lasted.");
     sample(to, r, "z6_duration_seconds", NULL, NULL);

@@ -29,21 +29,18 @@ static void row(rad_bytes *to, const char *name, const char *format, ...)
 static void put_head(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
     const rad__load_scenario *s = &r->scenario;
-    rad__bytes_format(to, "Load test: %s%s%s\n", rad__load_name_label(r),
-                      s->version != NULL ? " " : "", s->version != NULL ? s->version : "");
+    rad__bytes_format(to, "Load test: %s%s%s\n", rad__load_name_label(r), s->version != NULL ? " " : "",
+                      s->version != NULL ? s->version : "");
     if (who != NULL && who->run_id != NULL) row(to, "run", "%s", who->run_id);
     if (who != NULL && who->start != NULL) row(to, "started", "%s", who->start);
     row(to, "duration", "%s", rad__load_seconds_label(r->metrics.end_ns).text);
     row(to, "seed", "%" PRIu64, r->seed);
     row(to, "ended", "%s", rad__load_end_label(r));
-    if (r->cut_off)
-        row(to, "what there is", "%s turns, %s records", COUNT(r->metrics.turns),
-            COUNT(r->records));
+    if (r->cut_off) row(to, "what there is", "%s turns, %s records", COUNT(r->metrics.turns), COUNT(r->records));
     char why[RAD__LOAD_WHY];
     if (rad__load_result_no_data(r, why)) rad__bytes_format(to, "  %-18s %s\n", "no data", why);
     rad__bytes_format(to, "  %s\n", rad__load_repeatable_label(r));
-    if (r->filtered)
-        rad__bytes_format(to, "  Statistics are of those requests for which the filter holds.\n");
+    if (r->filtered) rad__bytes_format(to, "  Statistics are of those requests for which the filter holds.\n");
 }
 
 static void put_configuration(rad_bytes *to, const rad_load_result *r)
@@ -59,8 +56,8 @@ static void put_configuration(rad_bytes *to, const rad_load_result *r)
     if (s->warmup_ns != 0) row(to, "warm-up", "%s", rad__load_seconds_label(s->warmup_ns).text);
     row(to, "tick", "%s ms", rad__load_ms_label(s->tick_ns).text);
     for (uint32_t i = 0; i < s->target_count && i < 10; i++)
-        row(to, i == 0 ? "target" : "", "%s (%s%s)", s->targets[i].url,
-            s->targets[i].http2 ? "HTTP/2" : "HTTP/1.1", s->targets[i].tls ? ", TLS" : "");
+        row(to, i == 0 ? "target" : "", "%s (%s%s)", s->targets[i].url, s->targets[i].http2 ? "HTTP/2" : "HTTP/1.1",
+            s->targets[i].tls ? ", TLS" : "");
 }
 
 /* ---- Requests -------------------------------------------------------------------------------------------- */
@@ -74,8 +71,7 @@ static void put_methods(rad_bytes *to, const rad_load_result *r)
         bool again = false;
         for (uint32_t k = 0; k < i; k++) again |= strcmp(s->requests[k].method, method) == 0;
         for (uint32_t k = i; k < s->request_count && !again; k++)
-            if (strcmp(s->requests[k].method, method) == 0)
-                sum += r->metrics.by_request[k].tally.issued;
+            if (strcmp(s->requests[k].method, method) == 0) sum += r->metrics.by_request[k].tally.issued;
         if (!again) row(to, method, "%s", COUNT(sum));
     }
 }
@@ -84,16 +80,14 @@ static void put_by_name(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_scenario *s = &r->scenario;
     if (s->request_count < 2 || s->request_count > RAD__LOAD_HISTOGRAMS_MAX) return;
-    heading(to,
-            "By name                  requests     answered       failed     p50 ms     p99 ms");
+    heading(to, "By name                  requests     answered       failed     p50 ms     p99 ms");
     for (uint32_t i = 0; i < s->request_count; i++) {
         const struct rad__load_by_request *b = &r->metrics.by_request[i];
-        uint64_t p50 = rad__load_quantile(&b->service, 500000),
-                 p99 = rad__load_quantile(&b->service, 990000);
+        uint64_t p50 = rad__load_quantile(&b->service, 500000), p99 = rad__load_quantile(&b->service, 990000);
         uint64_t failed = b->tally.responses - b->ok + b->tally.errors + b->tally.timeouts;
-        rad__bytes_format(to, "  %-18.40s %12s %12s %12s %10s %10s\n", s->requests[i].name,
-                          COUNT(b->tally.issued), COUNT(b->tally.responses), COUNT(failed),
-                          rad__load_ms_label(p50).text, rad__load_ms_label(p99).text);
+        rad__bytes_format(to, "  %-18.40s %12s %12s %12s %10s %10s\n", s->requests[i].name, COUNT(b->tally.issued),
+                          COUNT(b->tally.responses), COUNT(failed), rad__load_ms_label(p50).text,
+                          rad__load_ms_label(p99).text);
     }
 }
 
@@ -106,12 +100,9 @@ static void put_requests(rad_bytes *to, const rad_load_result *r)
     heading(to, "Requests");
     row(to, "total", "%s", COUNT(t->issued));
     if (m->all.issued > t->issued)
-        row(to, "during warm-up", "%s, which count nowhere below",
-            COUNT(m->all.issued - t->issued));
-    row(to, "success", "%s (%s)", COUNT(m->ok),
-        rad__load_share_label(rad__load_ppm(m->ok, done)).text);
-    row(to, "failed", "%s (%s)", COUNT(failed),
-        rad__load_share_label(rad__load_ppm(failed, done)).text);
+        row(to, "during warm-up", "%s, which count nowhere below", COUNT(m->all.issued - t->issued));
+    row(to, "success", "%s (%s)", COUNT(m->ok), rad__load_share_label(rad__load_ppm(m->ok, done)).text);
+    row(to, "failed", "%s (%s)", COUNT(failed), rad__load_share_label(rad__load_ppm(failed, done)).text);
     if (t->cancelled > 0) row(to, "cancelled", "%s, under way at the end", COUNT(t->cancelled));
     if (r->under_way > 0) row(to, "without an end", "%s, the log was cut off", COUNT(r->under_way));
     row(to, "iterations", "%s", COUNT(m->iterations));
@@ -145,8 +136,7 @@ static void put_latency(rad_bytes *to, const rad_load_result *r)
 {
     if (rad__load_is_open(r)) {
         put_times(to, "Service time, ms (from sending to the last byte)", &r->metrics.service);
-        put_times(to, "Response time, ms (from the planned time to the last byte)",
-                  &r->metrics.response);
+        put_times(to, "Response time, ms (from the planned time to the last byte)", &r->metrics.response);
         return;
     }
     put_times(to, "Latency, ms (service time: from sending to the last byte)", &r->metrics.service);
@@ -164,8 +154,8 @@ static void put_throughput(rad_bytes *to, const rad_load_result *r)
     row(to, "least", "%s", COUNT(t.least));
     if (!rad__load_is_open(r)) return;
     uint64_t mean = rad__load_mean_late(m);
-    row(to, "arrivals", "%s begun, %s of them late (found nobody free), %s never begun",
-        COUNT(m->arrivals), COUNT(m->blocked), COUNT(m->dropped));
+    row(to, "arrivals", "%s begun, %s of them late (found nobody free), %s never begun", COUNT(m->arrivals),
+        COUNT(m->blocked), COUNT(m->dropped));
     row(to, "begun after plan", "%s%s", rad__load_ms_label(mean).text,
         mean != RAD__LOAD_NO_DATA ? " ms on average" : "");
 }
@@ -178,14 +168,12 @@ static void put_connections(rad_bytes *to, const rad_load_result *r)
     uint64_t mean = rad__load_mean_connect(m);
     heading(to, "Connections");
     if (m->early > 0)
-        row(to, "established", "%s, %s of them before the first request", COUNT(m->connections),
-            COUNT(m->early));
+        row(to, "established", "%s, %s of them before the first request", COUNT(m->connections), COUNT(m->early));
     else
         row(to, "established", "%s", COUNT(m->connections));
     row(to, "reused", "%s times", COUNT(rad__load_reused(r)));
     row(to, "failed", "%s", COUNT(m->connection_errors));
-    row(to, "mean connect", "%s%s", rad__load_ms_label(mean).text,
-        mean != RAD__LOAD_NO_DATA ? " ms" : "");
+    row(to, "mean connect", "%s%s", rad__load_ms_label(mean).text, mean != RAD__LOAD_NO_DATA ? " ms" : "");
 }
 
 static void put_errors(rad_bytes *to, const rad_load_result *r)
@@ -197,23 +185,20 @@ static void put_errors(rad_bytes *to, const rad_load_result *r)
         rad__load_share_label(rad__load_ppm(errors, m->measured.responses + errors)).text);
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         if (m->by_fault[i] > 0)
-            rad__bytes_format(to, "  %-26s %s\n", rad__load_fault_name((enum rad__load_fault)i),
-                              COUNT(m->by_fault[i]));
+            rad__bytes_format(to, "  %-26s %s\n", rad__load_fault_name((enum rad__load_fault)i), COUNT(m->by_fault[i]));
     if (m->late > 0) row(to, "late answers", "%s, after their timeout", COUNT(m->late));
     if (m->long_waits > 0) row(to, "long waits", "%s", COUNT(m->long_waits));
     if (m->gave_up > 0) row(to, "users gave up", "%s", COUNT(m->gave_up));
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         if (m->exhausted[i] > 0)
-            rad__bytes_format(to, "  %-26s %s waits\n",
-                              rad__load_fault_name((enum rad__load_fault)i),
+            rad__bytes_format(to, "  %-26s %s waits\n", rad__load_fault_name((enum rad__load_fault)i),
                               COUNT(m->exhausted[i]));
     if (m->checks_made == 0) return;
     heading(to, "Checks");
     row(to, "held", "%s of %s", COUNT(m->checks_made - m->checks_failed), COUNT(m->checks_made));
     for (uint32_t i = 0; i < r->scenario.request_count; i++)
         if (m->by_request[i].checks_failed > 0)
-            row(to, r->scenario.requests[i].name, "%s failed",
-                COUNT(m->by_request[i].checks_failed));
+            row(to, r->scenario.requests[i].name, "%s failed", COUNT(m->by_request[i].checks_failed));
 }
 
 static void put_assertions(rad_bytes *to, const rad_load_result *r)
@@ -230,8 +215,7 @@ static void put_assertions(rad_bytes *to, const rad_load_result *r)
         uint64_t actual = rad__load_metrics_measure(&r->metrics, a);
         rad__bytes_format(to, "  %s %-24s expected %s %s, actual %s\n",
                           rad__load_assertion_holds(a, actual) ? "pass" : "FAIL", a->name,
-                          a->at_least ? "at least" : "at most",
-                          rad__load_measure_label(a, a->bound).text,
+                          a->at_least ? "at least" : "at most", rad__load_measure_label(a, a->bound).text,
                           rad__load_measure_label(a, actual).text);
     }
     struct rad__load_verdict_of v = rad__load_result_assertions(r);
@@ -266,8 +250,7 @@ static void put_limits(rad_bytes *to, const rad_load_result *r)
     for (uint32_t i = 0; i < s->target_count; i++) connections += s->targets[i].max_connections;
     heading(to, "Limits, used of those there are");
     row(to, "users", "%s / %s", COUNT(r->metrics.spawned), COUNT(s->limits.max_vus));
-    if (r->connections_most > 0)
-        row(to, "connections", "%s / %s", COUNT(r->connections_most), COUNT(connections));
+    if (r->connections_most > 0) row(to, "connections", "%s / %s", COUNT(r->connections_most), COUNT(connections));
     if (r->counters.ticks > 0)
         row(to, "queue", "%s / %s", COUNT(r->counters.deepest_queue), COUNT(s->limits.max_events));
     if (r->log_bytes > 0)
@@ -276,8 +259,7 @@ static void put_limits(rad_bytes *to, const rad_load_result *r)
     if (r->memory_bytes > 0) row(to, "memory", "%s", rad__load_bytes_label(r->memory_bytes).text);
 }
 
-void rad__load_render_summary(rad_bytes *to, const rad_load_result *r,
-                              const struct rad__load_identity *who)
+void rad__load_render_summary(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
     put_head(to, r, who);
     put_configuration(to, r);

@@ -62,13 +62,10 @@ static void put_reasons(rad_bytes *to, const rad_load_result *r)
     uint64_t early = m->all.issued - m->measured.issued;
     bool first = true;
     if (m->measured.issued > 0)
-        rad__bytes_format(to, "no response: %s requests sent",
-                          rad__load_count_label(m->measured.issued).text);
+        rad__bytes_format(to, "no response: %s requests sent", rad__load_count_label(m->measured.issued).text);
     else
         rad__bytes_format(to, "no request was sent");
-    if (early > 0)
-        rad__bytes_format(to, " after the warm-up (%s during it)",
-                          rad__load_count_label(early).text);
+    if (early > 0) rad__bytes_format(to, " after the warm-up (%s during it)", rad__load_count_label(early).text);
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         put_why(to, &first, m->by_fault[i], rad__load_fault_name((enum rad__load_fault)i));
     put_why(to, &first, m->measured.cancelled, "cancelled at the end");
@@ -81,8 +78,7 @@ bool rad__load_result_no_data(const rad_load_result *r, char why[RAD__LOAD_WHY])
 {
     rad_bytes text = {0};
     why[0] = 0;
-    if (r->filtered || r->metrics.scenario == NULL || r->metrics.measured.responses > 0)
-        return false;
+    if (r->filtered || r->metrics.scenario == NULL || r->metrics.measured.responses > 0) return false;
     put_reasons(&text, r);
     snprintf(why, RAD__LOAD_WHY, "%.*s", text.failed ? 0 : (int)text.size,
              text.data != NULL ? (const char *)text.data : "");
@@ -123,8 +119,7 @@ void rad_load_result_facts(const rad_load_result *r, rad_load_facts *facts)
 
 uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm)
 {
-    const rad_histogram *h =
-        response && r->metrics.response.count > 0 ? &r->metrics.response : &r->metrics.service;
+    const rad_histogram *h = response && r->metrics.response.count > 0 ? &r->metrics.response : &r->metrics.service;
     return rad__load_quantile(h, ppm < RAD__LOAD_PPM ? ppm : RAD__LOAD_PPM);
 }
 

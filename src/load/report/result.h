@@ -13,8 +13,7 @@ struct rad_load_scenario {
 };
 
 struct rad_load_result {
-    rad__load_scenario
-        scenario; /* its own copy, read again from the text: outlives whatever it came from */
+    rad__load_scenario scenario; /* its own copy, read again from the text: outlives whatever it came from */
     char *text;
     rad__load_metrics metrics;
     struct rad__load_counters counters; /* of a run or a replay; zero after an analysis */
@@ -51,7 +50,6 @@ enum { RAD__LOAD_WHY = 512 };
 RAD_INTERNAL bool rad__load_result_no_data(const rad_load_result *r, char why[RAD__LOAD_WHY]);
 
 /* A result with nothing in it yet, about a scenario given as text. */
-RAD_INTERNAL int rad__load_result_open(rad_load_result **r, const char *name, const char *text,
-                                       rad_error *error);
+RAD_INTERNAL int rad__load_result_open(rad_load_result **r, const char *name, const char *text, rad_error *error);
 
 #endif

@@ -5,16 +5,14 @@
 
 #include <string.h>
 
-int rad__load_result_open(rad_load_result **out, const char *name, const char *text,
-                          rad_error *error)
+int rad__load_result_open(rad_load_result **out, const char *name, const char *text, rad_error *error)
 {
     rad_load_result *r = rad__alloc(1, sizeof *r);
     *out = NULL;
     if (r == NULL) return rad__error_memory(error);
     r->text = rad__copy_text(text);
     int result = r->text == NULL ? rad__error_memory(error)
-                                 : rad__load_scenario_parse(&r->scenario, name, text, strlen(text),
-                                                            NULL, error);
+                                 : rad__load_scenario_parse(&r->scenario, name, text, strlen(text), NULL, error);
     if (result == 0)
         *out = r;
     else

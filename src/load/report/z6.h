@@ -51,15 +51,14 @@ RAD_INTERNAL uint64_t rad__load_z6_checksum(const rad_crc32 *crc, const uint8_t 
 
 /* Writes the whole file. *records (may be NULL): how many there are in it. RAD_ELIMIT: more than Z6 reads. A log that
  * was cut off is exported as far as it goes. */
-RAD_INTERNAL int rad__load_z6_export(const rad__load_log_reader *from,
-                                     const rad__load_scenario *scenario, rad__load_sink *sink,
-                                     void *context, uint64_t *records, rad_error *error);
+RAD_INTERNAL int rad__load_z6_export(const rad__load_log_reader *from, const rad__load_scenario *scenario,
+                                     rad__load_sink *sink, void *context, uint64_t *records, rad_error *error);
 
 RAD_INTERNAL bool rad__load_z6_is(const void *data, size_t size);
 
 /* Into a result that is all zero: scenario and statistics. RAD_EINPUT: damage, or what cannot have happened, with the
  * number of the record, from 1. A file without footer is read, and is `cut_off`. */
-RAD_INTERNAL int rad__load_z6_import(rad_load_result *r, const char *name, const void *data,
-                                     size_t size, uint64_t tick_ns, rad_error *error);
+RAD_INTERNAL int rad__load_z6_import(rad_load_result *r, const char *name, const void *data, size_t size,
+                                     uint64_t tick_ns, rad_error *error);
 
 #endif

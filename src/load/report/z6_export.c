@@ -90,8 +90,7 @@ static void put_error(uint8_t *p, uint64_t id, uint32_t fault)
 {
     rad__load_z6_put(p, id, 8);
     rad__load_z6_put(p + 8, fault, 4);
-    snprintf((char *)p + 12, RAD__LOAD_Z6_TEXT, "%s",
-             rad__load_fault_name((enum rad__load_fault)fault));
+    snprintf((char *)p + 12, RAD__LOAD_Z6_TEXT, "%s", rad__load_fault_name((enum rad__load_fault)fault));
 }
 
 static void put_issued(const struct exporter *x, uint8_t *p, const struct item *i)
@@ -170,8 +169,7 @@ static int put_item(struct exporter *x, uint64_t tick, const struct item *i, rad
 {
     uint8_t record[RAD__LOAD_Z6_RECORD] = {0};
     if (++x->records > RAD__LOAD_Z6_MOST)
-        return rad__error(error, RAD_ELIMIT,
-                          "%s: it has more than %d events, and Z6 reads no more in one file",
+        return rad__error(error, RAD_ELIMIT, "%s: it has more than %d events, and Z6 reads no more in one file",
                           x->from->name, RAD__LOAD_Z6_MOST);
     uint32_t type = put_payload(x, record + RAD__LOAD_Z6_PAYLOAD, i);
     rad__load_z6_put(record, tick, 8);
@@ -186,8 +184,7 @@ static int put_item(struct exporter *x, uint64_t tick, const struct item *i, rad
 static const char *event_wrong(const struct exporter *x, const rad__load_event *e)
 {
     bool assertion = e->kind == RAD__LOAD_ASSERTION_PASSED || e->kind == RAD__LOAD_ASSERTION_FAILED;
-    if (assertion)
-        return e->what < x->scenario->assertion_count ? NULL : "an assertion the scenario lacks";
+    if (assertion) return e->what < x->scenario->assertion_count ? NULL : "an assertion the scenario lacks";
     if (e->what >= x->scenario->request_count || e->target >= x->scenario->target_count)
         return "a request or target the scenario lacks";
     if (e->fault >= RAD__LOAD_FAULT_COUNT) return "a fault that does not exist";
@@ -212,8 +209,7 @@ static int advance(const struct exporter *x, struct source *src, rad_error *erro
         if (src->reader.block.shard != shard) continue;
         if (raw.kind == RAD__LOAD_RECORD_TURN) {
             wrong = rad__load_get_turn(&raw, &turn);
-            if (wrong == NULL && turn.passed_ns > UINT64_MAX / 2 - src->now_ns)
-                wrong = "time runs over";
+            if (wrong == NULL && turn.passed_ns > UINT64_MAX / 2 - src->now_ns) wrong = "time runs over";
             src->now_ns += turn.passed_ns;
         } else if (is_for_z6(raw.kind)) {
             wrong = rad__load_get_event(&raw, &src->event);
@@ -223,8 +219,7 @@ static int advance(const struct exporter *x, struct source *src, rad_error *erro
         }
     }
     if (wrong != NULL)
-        return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 ": %s", src->reader.name,
-                          src->reader.record, wrong);
+        return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 ": %s", src->reader.name, src->reader.record, wrong);
     return got < 0 ? got : 0;
 }
 
@@ -233,17 +228,13 @@ static bool owner_of(struct source *src, const rad__load_event *e, uint32_t *use
 {
     switch (e->kind) {
     case RAD__LOAD_ISSUED:
-        if (e->conn > RAD__LOAD_Z6_MOST ||
-            !RAD_GROW(&src->owners, &src->owner_capacity, e->conn + 1))
-            return false;
+        if (e->conn > RAD__LOAD_Z6_MOST || !RAD_GROW(&src->owners, &src->owner_capacity, e->conn + 1)) return false;
         src->owners[e->conn] = e->vu;
         *user = e->vu;
         return true;
     case RAD__LOAD_CONN_ESTABLISHED:
     case RAD__LOAD_CONN_CLOSED:
-    case RAD__LOAD_CONN_ERROR:
-        *user = e->conn < src->owner_capacity ? src->owners[e->conn] : RAD_NONE;
-        return true;
+    case RAD__LOAD_CONN_ERROR: *user = e->conn < src->owner_capacity ? src->owners[e->conn] : RAD_NONE; return true;
     case RAD__LOAD_ASSERTION_PASSED:
     case RAD__LOAD_ASSERTION_FAILED: *user = RAD_NONE; return true;
     default: *user = e->vu; return true;
@@ -257,13 +248,11 @@ static int gather(struct exporter *x, uint64_t tick, rad_error *error)
         struct source *src = &x->sources[s];
         while (src->has && src->now_ns / length == tick) {
             uint32_t user;
-            if (!RAD_GROW(&x->items, &x->item_capacity, x->item_count + 1) ||
-                !owner_of(src, &src->event, &user))
+            if (!RAD_GROW(&x->items, &x->item_capacity, x->item_count + 1) || !owner_of(src, &src->event, &user))
                 return rad__error_memory(error);
-            x->items[x->item_count++] =
-                (struct item){.event = src->event,
-                              .user = user != RAD_NONE ? user * x->shards + s : RAD_NONE,
-                              .conn = src->event.conn * x->shards + s};
+            x->items[x->item_count++] = (struct item){.event = src->event,
+                                                      .user = user != RAD_NONE ? user * x->shards + s : RAD_NONE,
+                                                      .conn = src->event.conn * x->shards + s};
             int result = advance(x, src, error);
             if (result != 0) return result;
         }
@@ -299,12 +288,10 @@ static int put_tick(struct exporter *x, uint64_t tick, rad_error *error)
 {
     x->item_count = 0;
     int result = gather(x, tick, error);
-    if (result == 0 && !RAD_GROW(&x->order, &x->order_capacity, 2 * x->item_count))
-        result = rad__error_memory(error);
+    if (result == 0 && !RAD_GROW(&x->order, &x->order_capacity, 2 * x->item_count)) result = rad__error_memory(error);
     if (result != 0) return result;
     const uint32_t *order = sort(x->items, x->item_count, x->order);
-    for (uint32_t i = 0; result == 0 && i < x->item_count; i++)
-        result = put_item(x, tick, &x->items[order[i]], error);
+    for (uint32_t i = 0; result == 0 && i < x->item_count; i++) result = put_item(x, tick, &x->items[order[i]], error);
     return result;
 }
 
@@ -355,17 +342,13 @@ static int put_all(struct exporter *x, rad_error *error)
     return result != 0 ? result : put_footer(x, error);
 }
 
-int rad__load_z6_export(const rad__load_log_reader *from, const rad__load_scenario *scenario,
-                        rad__load_sink *sink, void *context, uint64_t *records, rad_error *error)
+int rad__load_z6_export(const rad__load_log_reader *from, const rad__load_scenario *scenario, rad__load_sink *sink,
+                        void *context, uint64_t *records, rad_error *error)
 {
-    struct exporter x = {.scenario = scenario,
-                         .from = from,
-                         .shards = from->header.shards,
-                         .sink = sink,
-                         .context = context};
+    struct exporter x = {
+        .scenario = scenario, .from = from, .shards = from->header.shards, .sink = sink, .context = context};
     if (from->header.stripped)
-        return rad__error(error, RAD_EINPUT,
-                          "%s: only inputs are in this log; a replay of it writes a whole one",
+        return rad__error(error, RAD_EINPUT, "%s: only inputs are in this log; a replay of it writes a whole one",
                           from->name);
     rad__crc32_open(&x.crc);
     rad__sha256_begin(&x.sha);

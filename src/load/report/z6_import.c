@@ -33,8 +33,8 @@ struct importer {
 
 static int bad(const struct importer *m, const char *wrong, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 " at byte %" PRIu64 ": %s", m->name,
-                      m->at, RAD__LOAD_Z6_HEADER + (m->at - 1) * RAD__LOAD_Z6_RECORD, wrong);
+    return rad__error(error, RAD_EINPUT, "%s: record %" PRIu64 " at byte %" PRIu64 ": %s", m->name, m->at,
+                      RAD__LOAD_Z6_HEADER + (m->at - 1) * RAD__LOAD_Z6_RECORD, wrong);
 }
 
 /* ---- The file -------------------------------------------------------------------------------------------- */
@@ -53,17 +53,16 @@ static int survey(struct importer *m, const uint8_t *data, size_t size, rad_erro
     uint64_t rest = left % RAD__LOAD_Z6_RECORD;
     m->result->cut_off = rest == 0;
     if (m->count > RAD__LOAD_Z6_MOST)
-        return rad__error(error, RAD_EINPUT, "%s: more than %d records, which is Z6's limit",
-                          m->name, RAD__LOAD_Z6_MOST);
+        return rad__error(error, RAD_EINPUT, "%s: more than %d records, which is Z6's limit", m->name,
+                          RAD__LOAD_Z6_MOST);
     if (rest == 0) return 0;
     m->at = m->count + 1;
     if (rest != RAD__LOAD_Z6_FOOTER) return bad(m, "the file ends inside it", error);
     const uint8_t *footer = data + size - RAD__LOAD_Z6_FOOTER;
     uint64_t says = rad__load_z6_get(footer, 8);
     if (says != m->count)
-        return rad__error(error, RAD_EINPUT,
-                          "%s: the footer says %" PRIu64 " records, but there are %" PRIu64,
-                          m->name, says, m->count);
+        return rad__error(error, RAD_EINPUT, "%s: the footer says %" PRIu64 " records, but there are %" PRIu64, m->name,
+                          says, m->count);
     return 0;
 }
 
@@ -86,8 +85,7 @@ static const char *record_wrong(const struct importer *m, const uint8_t *record)
 {
     uint64_t says = rad__load_z6_get(record + RAD__LOAD_Z6_CHECKSUM, 8);
     uint64_t tick = rad__load_z6_get(record, 8);
-    if (says != 0 && says != rad__load_z6_checksum(&m->crc, record))
-        return "its checksum does not fit";
+    if (says != 0 && says != rad__load_z6_checksum(&m->crc, record)) return "its checksum does not fit";
     if (rad__load_z6_get(record + 12, 2) >= RAD__LOAD_Z6_TYPES) return "it is of an unknown type";
     if (tick > UINT64_MAX / 2 / m->tick_ns) return "its tick is too large";
     if (m->at == 1) return NULL;
@@ -117,9 +115,7 @@ static bool add_request(struct importer *m, const uint8_t *payload)
 {
     rad_arena *arena = &m->result->scenario.arena;
     uint64_t key = key_of(payload);
-    if (rad__map64_find(&m->request_of, key) != RAD_NONE ||
-        m->request_count == RAD__LOAD_REQUESTS_MAX)
-        return true;
+    if (rad__map64_find(&m->request_of, key) != RAD_NONE || m->request_count == RAD__LOAD_REQUESTS_MAX) return true;
     char name[40], method[9] = {0};
     memcpy(method, payload + 8, 8);
     for (char *c = method; *c != 0; c++)
@@ -193,8 +189,7 @@ static uint32_t fault_of_type(uint32_t type)
     }
 }
 
-static const char *issue(struct importer *m, struct user *u, const uint8_t *payload,
-                         rad__load_event *e)
+static const char *issue(struct importer *m, struct user *u, const uint8_t *payload, rad__load_event *e)
 {
     if (u->under_way) return "a request is issued while another of the user is under way";
     u->request = rad__load_z6_get(payload, 8);
@@ -206,8 +201,7 @@ static const char *issue(struct importer *m, struct user *u, const uint8_t *payl
 }
 
 /* Z6 may tell an error twice, as response_error and as error_tcp: the second one is left out. */
-static const char *finish(struct user *u, const uint8_t *payload, uint32_t type, rad__load_event *e,
-                          bool *left_out)
+static const char *finish(struct user *u, const uint8_t *payload, uint32_t type, rad__load_event *e, bool *left_out)
 {
     bool error = type >= RAD__LOAD_ERROR_DNS;
     uint64_t request = rad__load_z6_get(payload, 8);
@@ -231,13 +225,11 @@ static const char *finish(struct user *u, const uint8_t *payload, uint32_t type,
 }
 
 /* Users that do something before they are spawned cannot be. */
-static const char *of_user(struct importer *m, const uint8_t *record, uint32_t type,
-                           rad__load_event *e, bool *left_out)
+static const char *of_user(struct importer *m, const uint8_t *record, uint32_t type, rad__load_event *e, bool *left_out)
 {
     const uint8_t *payload = record + RAD__LOAD_Z6_PAYLOAD;
     struct user *u = user_of(m, record);
-    if (type == RAD__LOAD_EXHAUSTED &&
-        (u == NULL || !u->under_way || rad__load_z6_get(payload, 8) != u->request)) {
+    if (type == RAD__LOAD_EXHAUSTED && (u == NULL || !u->under_way || rad__load_z6_get(payload, 8) != u->request)) {
         e->fault = fault_of(payload, RAD__LOAD_POOL_EXHAUSTED);
         return NULL;
     }
@@ -248,8 +240,7 @@ static const char *of_user(struct importer *m, const uint8_t *record, uint32_t t
 }
 
 /* An event of ours; left_out: there is none. */
-static const char *translate(struct importer *m, const uint8_t *record, rad__load_event *e,
-                             bool *left_out)
+static const char *translate(struct importer *m, const uint8_t *record, rad__load_event *e, bool *left_out)
 {
     uint32_t type = (uint32_t)rad__load_z6_get(record + 12, 2);
     *left_out = false;
@@ -258,9 +249,7 @@ static const char *translate(struct importer *m, const uint8_t *record, rad__loa
     case RAD__LOAD_VU_SPAWNED: return NULL;
     case RAD__LOAD_CONN_ESTABLISHED:
     case RAD__LOAD_CONN_CLOSED:
-    case RAD__LOAD_CONN_ERROR:
-        e->first_ns = rad__load_z6_get(record + RAD__LOAD_Z6_PAYLOAD + 24, 8);
-        return NULL;
+    case RAD__LOAD_CONN_ERROR: e->first_ns = rad__load_z6_get(record + RAD__LOAD_Z6_PAYLOAD + 24, 8); return NULL;
     case RAD__LOAD_TICK:
     case RAD__LOAD_ASSERTION_PASSED:
     case RAD__LOAD_ASSERTION_FAILED: *left_out = true; return NULL;
@@ -275,15 +264,13 @@ static int learn(struct importer *m, const uint8_t *record, rad_error *error)
     uint32_t type = (uint32_t)rad__load_z6_get(record + 12, 2);
     uint64_t number = rad__load_z6_get(record + 8, 4);
     if (type == RAD__LOAD_VU_SPAWNED) {
-        if (rad__map64_find(&m->user_of, number) != RAD_NONE)
-            return bad(m, "a user is spawned twice", error);
+        if (rad__map64_find(&m->user_of, number) != RAD_NONE) return bad(m, "a user is spawned twice", error);
         if (!RAD_GROW(&m->users, &m->user_capacity, m->user_count + 1) ||
             !rad__map64_add(&m->user_of, number, m->user_count))
             return rad__error_memory(error);
         m->user_count++;
     }
-    if (type == RAD__LOAD_ISSUED && !add_request(m, record + RAD__LOAD_Z6_PAYLOAD))
-        return rad__error_memory(error);
+    if (type == RAD__LOAD_ISSUED && !add_request(m, record + RAD__LOAD_Z6_PAYLOAD)) return rad__error_memory(error);
     return 0;
 }
 
@@ -341,19 +328,16 @@ static int import(struct importer *m, const uint8_t *data, size_t size, rad_erro
     return second_reading(m, error);
 }
 
-int rad__load_z6_import(rad_load_result *r, const char *name, const void *data, size_t size,
-                        uint64_t tick_ns, rad_error *error)
+int rad__load_z6_import(rad_load_result *r, const char *name, const void *data, size_t size, uint64_t tick_ns,
+                        rad_error *error)
 {
     RAD_ASSERT(tick_ns > 0);
     if (!rad__load_z6_is(data, size))
-        return rad__error(error, RAD_EINPUT, "%s: not an event log of Z6 (expected its magic)",
-                          name);
-    if (size < RAD__LOAD_Z6_HEADER)
-        return rad__error(error, RAD_EINPUT, "%s: cut off inside its header", name);
+        return rad__error(error, RAD_EINPUT, "%s: not an event log of Z6 (expected its magic)", name);
+    if (size < RAD__LOAD_Z6_HEADER) return rad__error(error, RAD_EINPUT, "%s: cut off inside its header", name);
     uint64_t version = rad__load_z6_get((const uint8_t *)data + 8, 2);
     if (version != 1)
-        return rad__error(error, RAD_EINPUT, "%s: version %" PRIu64 " of Z6's log; this reads 1",
-                          name, version);
+        return rad__error(error, RAD_EINPUT, "%s: version %" PRIu64 " of Z6's log; this reads 1", name, version);
     struct importer m = {.name = name, .tick_ns = tick_ns, .result = r};
     rad__crc32_open(&m.crc);
     int result = import(&m, data, size, error);

@@ -22,8 +22,7 @@ static int retarget(rad__load_scenario *s, rad_arena *arena, const char *text, r
 {
     rad__load_url url;
     if (s->target_count != 1)
-        return rad__error(error, RAD_EINPUT,
-                          "target: the scenario has %u targets; only a single one can be exchanged",
+        return rad__error(error, RAD_EINPUT, "target: the scenario has %u targets; only a single one can be exchanged",
                           s->target_count);
     const char *wrong = rad__load_url_parse(&url, text, arena);
     if (wrong != NULL) return rad__error(error, RAD_EINPUT, "target %s: %s", text, wrong);
@@ -39,16 +38,14 @@ static int retarget(rad__load_scenario *s, rad_arena *arena, const char *text, r
     return 0;
 }
 
-int rad__load_changes_apply(rad__load_scenario *s, rad_arena *arena, const char *changes,
-                            rad_error *error)
+int rad__load_changes_apply(rad__load_scenario *s, rad_arena *arena, const char *changes, rad_error *error)
 {
     while (*changes != 0) {
         size_t length = strcspn(changes, "\n");
         const char *line = rad__arena_text(arena, changes, length);
         if (line == NULL) return rad__error_memory(error);
         if (strncmp(line, TARGET, sizeof TARGET - 1) != 0)
-            return rad__error(error, RAD_EINPUT,
-                              "the log says '%.60s' was changed; this raddle knows no such change",
+            return rad__error(error, RAD_EINPUT, "the log says '%.60s' was changed; this raddle knows no such change",
                               line);
         int result = retarget(s, arena, line + sizeof TARGET - 1, error);
         if (result != 0) return result;

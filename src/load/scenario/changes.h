@@ -9,7 +9,7 @@
 RAD_INTERNAL const char *rad__load_changes_make(rad_arena *arena, const char *target);
 
 /* `s` may be a copy: what is new lives in the arena. RAD_EINPUT: not a URL, several targets, an unknown key. */
-RAD_INTERNAL int rad__load_changes_apply(rad__load_scenario *s, rad_arena *arena,
-                                         const char *changes, rad_error *error);
+RAD_INTERNAL int rad__load_changes_apply(rad__load_scenario *s, rad_arena *arena, const char *changes,
+                                         rad_error *error);
 
 #endif

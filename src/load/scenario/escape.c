@@ -36,8 +36,8 @@ static void put_byte(rad_bytes *to, enum rad__load_place place, uint8_t c)
 
 static bool is_plain(uint8_t c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+           c == '_';
 }
 
 /* All but what is a delimiter nowhere (RFC 3986): a slash would begin another segment of a path, & and + would have a
@@ -102,8 +102,8 @@ static void put_raw(rad_bytes *to, enum rad__load_place place, const uint8_t *by
     for (size_t i = 0; i < size && place == RAD__LOAD_IN_PATH; i++) put_byte(to, place, bytes[i]);
 }
 
-bool rad__load_put_escaped(rad_bytes *to, enum rad__load_place place, enum rad__load_escape escape,
-                           const void *data, size_t size)
+bool rad__load_put_escaped(rad_bytes *to, enum rad__load_place place, enum rad__load_escape escape, const void *data,
+                           size_t size)
 {
     const uint8_t *bytes = data;
     bool fits = true;

@@ -32,9 +32,8 @@ enum rad__load_escape {
 };
 
 /* Appends a value. False: it cannot stand there. */
-RAD_INTERNAL bool rad__load_put_escaped(rad_bytes *to, enum rad__load_place place,
-                                        enum rad__load_escape escape, const void *data,
-                                        size_t size);
+RAD_INTERNAL bool rad__load_put_escaped(rad_bytes *to, enum rad__load_place place, enum rad__load_escape escape,
+                                        const void *data, size_t size);
 
 /* What a request line and a header can carry as it is. */
 RAD_INTERNAL bool rad__load_fits_path(uint8_t c);

@@ -22,8 +22,8 @@ static bool read_number(const char **at, const char *end, uint64_t *value)
 static const char *read_range(rad__load_placeholder *p)
 {
     const char *at = p->name, *end = p->name + p->name_size;
-    bool good = read_number(&at, end, &p->low) && at < end && *at++ == '-' &&
-                read_number(&at, end, &p->high) && at == end && p->low <= p->high;
+    bool good = read_number(&at, end, &p->low) && at < end && *at++ == '-' && read_number(&at, end, &p->high) &&
+                at == end && p->low <= p->high;
     return good ? NULL : "expected LOW-HIGH, two whole numbers in order, such as ${random:1-100}";
 }
 
@@ -42,8 +42,7 @@ static const char *read_env(const rad__load_placeholder *p)
     bool good = p->name_size > 0 && !(p->name[0] >= '0' && p->name[0] <= '9');
     for (size_t i = 0; i < p->name_size; i++) {
         char c = p->name[i];
-        good &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                c == '_' || c == '-';
+        good &= (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
     }
     return good ? NULL : "expected the name of an environment variable";
 }
@@ -133,8 +132,7 @@ const char *rad__load_placeholder_next(const char **at, const char *end, rad__lo
     }
     const char *close = memchr(*at, '}', (size_t)(end - *at));
     p->text = close != NULL ? *at + 2 : NULL;
-    if (close == NULL)
-        return "${ without a } after it; expected a placeholder, or $${ for ${ itself";
+    if (close == NULL) return "${ without a } after it; expected a placeholder, or $${ for ${ itself";
     p->text_size = (size_t)(close - p->text);
     *at = close + 1;
     return read_placeholder(p);

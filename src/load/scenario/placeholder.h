@@ -35,7 +35,6 @@ typedef struct rad__load_placeholder {
 
 /* The next piece at *at, which is before `end`. NULL, or what is wrong with it (p->text says with what; NULL: it has no
  * end). */
-RAD_INTERNAL const char *rad__load_placeholder_next(const char **at, const char *end,
-                                                    rad__load_placeholder *p);
+RAD_INTERNAL const char *rad__load_placeholder_next(const char **at, const char *end, rad__load_placeholder *p);
 
 #endif

@@ -26,8 +26,7 @@ static void read_metadata(rad__load_reading *r, const rad__load_part *top)
     s->description = rad__load_get_text(&p, "description", 0, PAGE, NULL);
     s->version = rad__load_get_text(&p, "version", 0, LINE, NULL);
     s->author = rad__load_get_text(&p, "author", 0, LINE, NULL);
-    if (tags != NULL && tags->type != RAD_TOML_ARRAY)
-        rad__load_expected(r, tags, "an array of strings");
+    if (tags != NULL && tags->type != RAD_TOML_ARRAY) rad__load_expected(r, tags, "an array of strings");
     for (rad_toml_node *n = rad__toml_first(tags); n != NULL; n = rad__toml_next(n))
         rad__load_as_text(r, n, 0, LINE, NULL);
     if (s->name == NULL) s->name = name_of_file(r);

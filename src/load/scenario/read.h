@@ -59,30 +59,26 @@ struct rad__load_keys {
 };
 RAD_INTERNAL extern const struct rad__load_keys rad__load_sections[];
 
-RAD_INTERNAL rad__load_part rad__load_part_of(rad__load_reading *r, rad_toml_node *node,
-                                              const char *section);
+RAD_INTERNAL rad__load_part rad__load_part_of(rad__load_reading *r, rad_toml_node *node, const char *section);
 /* The table of that name in a part; without a node when there is none. */
-RAD_INTERNAL rad__load_part rad__load_part_get(const rad__load_part *in, const char *key,
-                                               const char *section);
+RAD_INTERNAL rad__load_part rad__load_part_get(const rad__load_part *in, const char *key, const char *section);
 /* The value of a key, or NULL. */
 RAD_INTERNAL rad_toml_node *rad__load_find(const rad__load_part *p, const char *key);
 /* The same; when there is none, an error that names it. `why` may be NULL. */
-RAD_INTERNAL rad_toml_node *rad__load_need(const rad__load_part *p, const char *key,
-                                           const char *why);
+RAD_INTERNAL rad_toml_node *rad__load_need(const rad__load_part *p, const char *key, const char *why);
 /* An array of tables, or NULL; *count of them, at most `most`. */
-RAD_INTERNAL rad_toml_node *rad__load_tables(const rad__load_part *p, const char *key,
-                                             uint32_t most, uint32_t *count);
+RAD_INTERNAL rad_toml_node *rad__load_tables(const rad__load_part *p, const char *key, uint32_t most, uint32_t *count);
 
 /* ---- Errors --------------------------------------------------------------------------------------------- */
 
-RAD_INTERNAL void rad__load_wrong(rad__load_reading *r, const rad_toml_node *at, const char *format,
-                                  ...) RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__load_wrong(rad__load_reading *r, const rad_toml_node *at, const char *format, ...)
+    RAD_PRINTF(3, 4);
 /* "key: expected …, found …" */
-RAD_INTERNAL void rad__load_expected(rad__load_reading *r, const rad_toml_node *at,
-                                     const char *format, ...) RAD_PRINTF(3, 4);
+RAD_INTERNAL void rad__load_expected(rad__load_reading *r, const rad_toml_node *at, const char *format, ...)
+    RAD_PRINTF(3, 4);
 /* "there is no … 'name'; did you mean '…'?" */
-RAD_INTERNAL void rad__load_no_such(rad__load_reading *r, const rad_toml_node *at, const char *what,
-                                    const char *name, const char *const *known);
+RAD_INTERNAL void rad__load_no_such(rad__load_reading *r, const rad_toml_node *at, const char *what, const char *name,
+                                    const char *const *known);
 
 /* ---- Values (read_value.c) --------------------------------------------------------------------- */
 
@@ -91,46 +87,41 @@ RAD_INTERNAL void *rad__load_take(rad__load_reading *r, size_t count, size_t siz
 RAD_INTERNAL const char *rad__load_keep(rad__load_reading *r, const char *text);
 
 /* Of a node, which may be NULL: then it is the preset. */
-RAD_INTERNAL uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node,
-                                         uint64_t least, uint64_t most, uint64_t preset);
+RAD_INTERNAL uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node, uint64_t least, uint64_t most,
+                                         uint64_t preset);
 /* A number with at most `decimals` of them, times 10^decimals, as are all bounds. */
-RAD_INTERNAL uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node,
-                                          uint32_t decimals, uint64_t least, uint64_t most,
-                                          uint64_t preset);
+RAD_INTERNAL uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals,
+                                          uint64_t least, uint64_t most, uint64_t preset);
 /* Nanoseconds: a number of `unit`, or a string with units. unit 0: only a string. */
-RAD_INTERNAL uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node,
-                                        uint64_t unit, uint64_t least, uint64_t most,
-                                        uint64_t preset);
+RAD_INTERNAL uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint64_t unit, uint64_t least,
+                                        uint64_t most, uint64_t preset);
 /* A string without a zero in it, of `least` … `most` bytes; lives as long as the scenario. */
-RAD_INTERNAL const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node,
-                                           size_t least, size_t most, const char *preset);
+RAD_INTERNAL const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, size_t least, size_t most,
+                                           const char *preset);
 
-RAD_INTERNAL uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least,
-                                          uint64_t most, uint64_t preset);
-RAD_INTERNAL uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key,
-                                           uint32_t decimals, uint64_t least, uint64_t most,
-                                           uint64_t preset);
-RAD_INTERNAL uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit,
-                                         uint64_t least, uint64_t most, uint64_t preset);
-RAD_INTERNAL const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least,
-                                            size_t most, const char *preset);
+RAD_INTERNAL uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least, uint64_t most,
+                                          uint64_t preset);
+RAD_INTERNAL uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key, uint32_t decimals, uint64_t least,
+                                           uint64_t most, uint64_t preset);
+RAD_INTERNAL uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit, uint64_t least,
+                                         uint64_t most, uint64_t preset);
+RAD_INTERNAL const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most,
+                                            const char *preset);
 RAD_INTERNAL bool rad__load_get_bool(const rad__load_part *p, const char *key, bool preset);
-RAD_INTERNAL uint32_t rad__load_get_word(const rad__load_part *p, const char *key,
-                                         const char *const *words, uint32_t preset);
+RAD_INTERNAL uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words,
+                                         uint32_t preset);
 
 /* "1m", "250ms": in the largest unit that needs no fraction. */
 enum { RAD__LOAD_TIME_TEXT = 32 };
 RAD_INTERNAL const char *rad__load_time_text(uint64_t ns, char text[RAD__LOAD_TIME_TEXT]);
 /* A number with decimals that were multiplied away, without zeros at the end. */
-RAD_INTERNAL const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals,
-                                               char text[RAD__LOAD_TIME_TEXT]);
+RAD_INTERNAL const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals, char text[RAD__LOAD_TIME_TEXT]);
 
 /* ---- Files (read_data.c) ----------------------------------------------------------------------- */
 
 /* Reads a file that stands beside the scenario. rad__free *data. False: an error, or files stay unread. */
-RAD_INTERNAL bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at,
-                                        const char *path, uint64_t limit, char **data,
-                                        size_t *size);
+RAD_INTERNAL bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at, const char *path, uint64_t limit,
+                                        char **data, size_t *size);
 /* Where it stands. */
 RAD_INTERNAL const char *rad__load_beside(rad__load_reading *r, const char *path);
 
@@ -139,8 +130,8 @@ RAD_INTERNAL const char *rad__load_beside(rad__load_reading *r, const char *path
 enum rad__load_spot { RAD__LOAD_SPOT_PATH, RAD__LOAD_SPOT_HEADER, RAD__LOAD_SPOT_BODY };
 
 /* Whatever a template refers to has to exist, and what stands around it has to fit its place. */
-RAD_INTERNAL void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at,
-                                       const char *text, enum rad__load_spot spot);
+RAD_INTERNAL void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const char *text,
+                                       enum rad__load_spot spot);
 /* Letters, digits, _ and -: names that can stand in placeholders. */
 RAD_INTERNAL bool rad__load_is_name(const char *text);
 RAD_INTERNAL bool rad__load_is_token(const char *text); /* of RFC 9110: methods, headers, cookies */

@@ -22,10 +22,8 @@ static const char *where_of(rad__load_reading *r, const rad_toml_node *node, boo
 {
     const char *where = rad__load_as_text(r, node, json ? 0 : 1, WHERE_MOST, NULL);
     if (where == NULL || rad__load_bad(r)) return where;
-    if (json && !is_pointer(where))
-        rad__load_expected(r, node, "a JSON pointer such as \"/items/0/id\"");
-    if (!json && !rad__load_is_token(where))
-        rad__load_expected(r, node, "a name of letters, digits and -");
+    if (json && !is_pointer(where)) rad__load_expected(r, node, "a JSON pointer such as \"/items/0/id\"");
+    if (!json && !rad__load_is_token(where)) rad__load_expected(r, node, "a name of letters, digits and -");
     return where;
 }
 
@@ -37,8 +35,8 @@ static void read_status(rad__load_reading *r, rad_toml_node *node, struct rad__l
     enum { LOWEST = 100, HIGHEST = 599 };
     c->of = RAD__LOAD_CHECK_STATUS;
     if (node->type == RAD_TOML_STRING) {
-        bool good = node->count == 3 && node->text[0] >= '1' && node->text[0] <= '5' &&
-                    strcmp(node->text + 1, "xx") == 0;
+        bool good =
+            node->count == 3 && node->text[0] >= '1' && node->text[0] <= '5' && strcmp(node->text + 1, "xx") == 0;
         if (!good) rad__load_expected(r, node, "a status, [low, high] or \"2xx\"");
         c->low = good ? (uint64_t)(node->text[0] - '0') * 100 : 0;
         c->high = c->low + 99;
@@ -60,8 +58,7 @@ static void read_size(const rad__load_part *p, struct rad__load_check *c)
     c->low = rad__load_get_whole(p, "min_bytes", 0, INT64_MAX, 0);
     c->high = rad__load_get_whole(p, "max_bytes", 0, INT64_MAX, INT64_MAX);
     if (c->low > c->high)
-        rad__load_wrong(p->r, rad__load_find(p, "max_bytes"),
-                        "max_bytes: expected not less than min_bytes");
+        rad__load_wrong(p->r, rad__load_find(p, "max_bytes"), "max_bytes: expected not less than min_bytes");
 }
 
 /* A string; for JSON also a number or a boolean, as JSON writes it. */
@@ -70,14 +67,12 @@ static const char *equals_of(const rad__load_part *p, bool json)
     rad__load_reading *r = p->r;
     const rad_toml_node *node = rad__load_find(p, "equals");
     char text[32];
-    if (node == NULL || node->type == RAD_TOML_STRING)
-        return rad__load_as_text(r, node, 0, TEXT_MOST, NULL);
+    if (node == NULL || node->type == RAD_TOML_STRING) return rad__load_as_text(r, node, 0, TEXT_MOST, NULL);
     if (json && node->type == RAD_TOML_INTEGER) {
         snprintf(text, sizeof text, "%" PRId64, node->integer);
         return rad__load_keep(r, text);
     }
-    if (json && node->type == RAD_TOML_BOOLEAN)
-        return rad__load_keep(r, node->boolean ? "true" : "false");
+    if (json && node->type == RAD_TOML_BOOLEAN) return rad__load_keep(r, node->boolean ? "true" : "false");
     rad__load_expected(r, node, json ? "a string, an integer or a boolean" : "a string");
     return NULL;
 }
@@ -97,8 +92,7 @@ static void name_check(rad__load_reading *r, struct rad__load_check *c)
     else if (c->of == RAD__LOAD_CHECK_CONTAINS)
         snprintf(text, sizeof text, "body contains '%.80s'", c->text);
     else
-        snprintf(text, sizeof text, "%s %.40s%s%.50s",
-                 c->of == RAD__LOAD_CHECK_HEADER ? "header" : "json", c->where,
+        snprintf(text, sizeof text, "%s %.40s%s%.50s", c->of == RAD__LOAD_CHECK_HEADER ? "header" : "json", c->where,
                  c->text != NULL ? " is " : "", c->text != NULL ? c->text : "");
     c->name = rad__load_keep(r, text);
 }
@@ -106,8 +100,7 @@ static void name_check(rad__load_reading *r, struct rad__load_check *c)
 static void read_check(const rad__load_part *p, struct rad__load_check *c)
 {
     rad__load_reading *r = p->r;
-    rad_toml_node *status = rad__load_find(p, "status"),
-                  *contains = rad__load_find(p, "body_contains"),
+    rad_toml_node *status = rad__load_find(p, "status"), *contains = rad__load_find(p, "body_contains"),
                   *header = rad__load_find(p, "header"), *json = rad__load_find(p, "json");
     bool size = rad__load_find(p, "min_bytes") != NULL || rad__load_find(p, "max_bytes") != NULL;
     int kinds = (status != NULL) + (contains != NULL) + (header != NULL) + (json != NULL) + size;
@@ -129,8 +122,7 @@ static void read_check(const rad__load_part *p, struct rad__load_check *c)
         c->where = where_of(r, header != NULL ? header : json, json != NULL);
         c->text = equals_of(p, json != NULL);
     } else if (rad__load_find(p, "equals") != NULL) {
-        rad__load_wrong(r, rad__load_find(p, "equals"),
-                        "equals has no effect: expected it beside header or json");
+        rad__load_wrong(r, rad__load_find(p, "equals"), "equals has no effect: expected it beside header or json");
     }
     c->name = rad__load_get_text(p, "name", 1, 200, NULL);
     if (c->name == NULL && !rad__load_bad(r)) name_check(r, c);
@@ -143,8 +135,7 @@ void rad__load_read_checks(const rad__load_part *p, struct rad__load_request *q)
     rad_toml_node *array = rad__load_tables(p, "checks", RAD__LOAD_CHECKS_MAX, &count);
     struct rad__load_check *checks = rad__load_take(r, count, sizeof *checks);
     q->checks = checks;
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         rad__load_part check = rad__load_part_of(r, n, "requests.checks");
         if (!rad__load_bad(r)) read_check(&check, &checks[q->check_count++]);
     }
@@ -157,8 +148,7 @@ static uint32_t variable_of(rad__load_reading *r, const rad_toml_node *node)
 {
     const char *name = node->key->text;
     if (strlen(name) != node->key->length || !rad__load_is_name(name)) {
-        rad__load_wrong(
-            r, node, "'%.100s' is no name of a variable; expected letters, digits, _ and -", name);
+        rad__load_wrong(r, node, "'%.100s' is no name of a variable; expected letters, digits, _ and -", name);
         return 0;
     }
     for (uint32_t i = 0; i < r->s->variable_count; i++)
@@ -183,8 +173,7 @@ static void read_extract(const rad__load_part *p, struct rad__load_extract *e)
         e->where = where_of(p->r, node, i == RAD__LOAD_FROM_JSON);
     }
     if (found != 1)
-        rad__load_wrong(p->r, p->node,
-                        "expected one of header, json and cookie, found %u in extract", found);
+        rad__load_wrong(p->r, p->node, "expected one of header, json and cookie, found %u in extract", found);
 }
 
 void rad__load_read_extracts(const rad__load_part *p, struct rad__load_request *q)
@@ -198,8 +187,7 @@ void rad__load_read_extracts(const rad__load_part *p, struct rad__load_request *
     }
     struct rad__load_extract *extracts = rad__load_take(r, table->count, sizeof *extracts);
     q->extracts = extracts;
-    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         if (n->type != RAD_TOML_TABLE) {
             rad__load_expected(r, n, "a table with header, json or cookie");
             return;

@@ -51,10 +51,8 @@ static uint64_t bound_of(rad__load_reading *r, const rad_toml_node *node, enum f
 static void read_assertion(rad__load_reading *r, rad_toml_node *node, const struct measure *m,
                            struct rad__load_assertion *a)
 {
-    *a = (struct rad__load_assertion){.name = m->key,
-                                      .measure = m->what,
-                                      .percentile_ppm = m->percentile_ppm,
-                                      .at_least = m->at_least};
+    *a = (struct rad__load_assertion){
+        .name = m->key, .measure = m->what, .percentile_ppm = m->percentile_ppm, .at_least = m->at_least};
     if (node->type != RAD_TOML_TABLE) {
         a->bound = bound_of(r, node, m->form);
         return;
@@ -62,15 +60,13 @@ static void read_assertion(rad__load_reading *r, rad_toml_node *node, const stru
     rad__load_part p = rad__load_part_of(r, node, "assertions.*");
     const char *key = m->at_least ? "min" : "max", *wrong = m->at_least ? "max" : "min";
     const rad_toml_node *other = rad__load_find(&p, wrong);
-    if (other != NULL)
-        rad__load_wrong(r, other, "%s: expected '%s', found '%s'", m->key, key, wrong);
+    if (other != NULL) rad__load_wrong(r, other, "%s: expected '%s', found '%s'", m->key, key, wrong);
     a->bound = bound_of(r, rad__load_need(&p, key, m->key), m->form);
     a->abort = rad__load_get_bool(&p, "abort", false);
 }
 
 /* What can never be measured would hold for ever: that is a mistake, not a success. */
-static void check_measurable(rad__load_reading *r, const rad_toml_node *node,
-                             const struct measure *m)
+static void check_measurable(rad__load_reading *r, const rad_toml_node *node, const struct measure *m)
 {
     const rad__load_scenario *s = r->s;
     uint64_t checks = 0;
@@ -90,8 +86,7 @@ void rad__load_read_assertions(rad__load_reading *r, const rad__load_part *top)
     rad__load_scenario *s = r->s;
     struct rad__load_assertion *assertions = rad__load_take(r, MEASURE_COUNT, sizeof *assertions);
     if (rad__load_bad(r)) return;
-    for (rad_toml_node *n = rad__toml_first(p.node); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(p.node); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         uint32_t i = 0;
         while (strcmp(MEASURES[i].key, n->key->text) != 0) i++; /* there are no other keys */
         RAD_ASSERT(i < MEASURE_COUNT);
@@ -109,22 +104,16 @@ void rad__load_read_limits(rad__load_reading *r, const rad__load_part *top)
     struct rad__load_limits l = rad__load_limits_preset();
     l.max_vus = (uint32_t)rad__load_get_whole(&p, "max_vus", 1, RAD__LOAD_USERS_MAX, l.max_vus);
     l.max_events = (uint32_t)rad__load_get_whole(&p, "max_events", 1, 1000000, l.max_events);
-    l.max_activations = (uint32_t)rad__load_get_whole(&p, "max_activations", 1, RAD__LOAD_USERS_MAX,
-                                                      l.max_activations);
+    l.max_activations = (uint32_t)rad__load_get_whole(&p, "max_activations", 1, RAD__LOAD_USERS_MAX, l.max_activations);
     l.flush_ticks = rad__load_get_whole(&p, "flush_ticks", 1, 1000000000, l.flush_ticks);
     l.warn_ticks = rad__load_get_whole(&p, "warn_ticks", 1, 1000000000, l.warn_ticks);
-    l.timeout_ns =
-        rad__load_get_time(&p, "request_timeout_ms", RAD__LOAD_MS, 1, RAD__LOAD_HOUR, l.timeout_ns);
+    l.timeout_ns = rad__load_get_time(&p, "request_timeout_ms", RAD__LOAD_MS, 1, RAD__LOAD_HOUR, l.timeout_ns);
     l.retry_ns = rad__load_get_time(&p, "retry_ms", RAD__LOAD_MS, 1, RAD__LOAD_HOUR, l.retry_ns);
-    l.max_log_bytes =
-        rad__load_get_whole(&p, "max_event_log_size_mb", 1, 10 << 10, l.max_log_bytes >> 20) << 20;
-    l.max_response_bytes =
-        (uint32_t)rad__load_get_whole(&p, "max_response_bytes", 1, 10 << 20, l.max_response_bytes);
-    l.max_header_bytes =
-        (uint32_t)rad__load_get_whole(&p, "max_header_bytes", 1, 800 << 10, l.max_header_bytes);
-    l.give_up_after =
-        (uint32_t)rad__load_get_whole(&p, "give_up_after", 0, 1000000000, l.give_up_after);
-    r->max_connections = (uint32_t)rad__load_get_whole(&p, "max_connections", 1,
-                                                       RAD__LOAD_USERS_MAX, RAD__LOAD_USERS_MAX);
+    l.max_log_bytes = rad__load_get_whole(&p, "max_event_log_size_mb", 1, 10 << 10, l.max_log_bytes >> 20) << 20;
+    l.max_response_bytes = (uint32_t)rad__load_get_whole(&p, "max_response_bytes", 1, 10 << 20, l.max_response_bytes);
+    l.max_header_bytes = (uint32_t)rad__load_get_whole(&p, "max_header_bytes", 1, 800 << 10, l.max_header_bytes);
+    l.give_up_after = (uint32_t)rad__load_get_whole(&p, "give_up_after", 0, 1000000000, l.give_up_after);
+    r->max_connections =
+        (uint32_t)rad__load_get_whole(&p, "max_connections", 1, RAD__LOAD_USERS_MAX, RAD__LOAD_USERS_MAX);
     r->s->limits = l;
 }

@@ -20,8 +20,8 @@ const char *rad__load_beside(rad__load_reading *r, const char *path)
     return whole;
 }
 
-bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at, const char *path,
-                           uint64_t limit, char **data, size_t *size)
+bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at, const char *path, uint64_t limit, char **data,
+                           size_t *size)
 {
     rad_error error = {0};
     *data = NULL;
@@ -74,13 +74,12 @@ static void read_quoted(struct rows *f)
     while (f->p < f->end && !closed) {
         char c = *f->p++;
         f->line += c == '\n';
-        if (c != '"') {
+        if (c != '"')
             rad__bytes_put(&text, &c, 1);
-        } else if (f->p < f->end && *f->p == '"') {
+        else if (f->p < f->end && *f->p == '"')
             rad__bytes_put(&text, f->p++, 1);
-        } else {
+        else
             closed = true;
-        }
     }
     if (!closed) {
         f->line = begin;
@@ -161,8 +160,7 @@ static void read_rows(struct rows *f, struct rad__load_data *d)
     while (!rad__load_bad(f->r) && pass_empty(f)) {
         uint32_t begin = f->line, cells = read_row(f);
         char text[100];
-        snprintf(text, sizeof text, "expected %u cells as there are columns, found %u",
-                 d->column_count, cells);
+        snprintf(text, sizeof text, "expected %u cells as there are columns, found %u", d->column_count, cells);
         uint32_t last = f->line;
         f->line = begin;
         if (cells != d->column_count && !rad__load_bad(f->r)) wrong_row(f, text);
@@ -177,19 +175,13 @@ static void read_rows(struct rows *f, struct rad__load_data *d)
     d->cells = kept + first;
 }
 
-static void read_file(rad__load_reading *r, const rad_toml_node *at, struct rad__load_data *d,
-                      char separator)
+static void read_file(rad__load_reading *r, const rad_toml_node *at, struct rad__load_data *d, char separator)
 {
     char *data;
     size_t size;
     if (!rad__load_read_beside(r, at, d->path, RAD__LOAD_DATA_BYTES_MAX, &data, &size)) return;
-    struct rows f = {.r = r,
-                     .at = at,
-                     .path = d->path,
-                     .p = data,
-                     .end = data + size,
-                     .separator = separator,
-                     .line = 1};
+    struct rows f = {
+        .r = r, .at = at, .path = d->path, .p = data, .end = data + size, .separator = separator, .line = 1};
     read_rows(&f, d);
     f.line = 1;
     if (!rad__load_bad(r)) check_columns(&f, d->columns, d->column_count);
@@ -209,8 +201,7 @@ static void read_names(const rad__load_part *p, struct rad__load_data *d)
         return;
     }
     const char **names = rad__load_take(r, array->count, sizeof *names);
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && names != NULL;
-         n = rad__toml_next(n))
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && names != NULL; n = rad__toml_next(n))
         names[d->column_count++] = rad__load_as_text(r, n, 1, 200, "");
     d->columns = names;
 }
@@ -219,12 +210,10 @@ static void read_data(const rad__load_part *p, struct rad__load_data *d)
 {
     static const char *const ORDERS[] = {"in_turn", "drawn", "by_user", NULL};
     rad__load_reading *r = p->r;
-    const rad_toml_node *name = rad__load_need(p, "name", NULL),
-                        *file = rad__load_need(p, "file", NULL),
+    const rad_toml_node *name = rad__load_need(p, "name", NULL), *file = rad__load_need(p, "file", NULL),
                         *separator = rad__load_find(p, "separator");
     d->name = rad__load_as_text(r, name, 1, 200, "");
-    if (!rad__load_bad(r) && !rad__load_is_name(d->name))
-        rad__load_expected(r, name, "letters, digits, _ and -");
+    if (!rad__load_bad(r) && !rad__load_is_name(d->name)) rad__load_expected(r, name, "letters, digits, _ and -");
     d->path = rad__load_as_text(r, file, 1, 4096, "");
     d->order = (enum rad__load_order)rad__load_get_word(p, "order", ORDERS, RAD__LOAD_ROWS_IN_TURN);
     const char *mark = rad__load_as_text(r, separator, 1, 1, ",");
@@ -240,14 +229,12 @@ void rad__load_read_data(rad__load_reading *r, const rad__load_part *top)
     rad_toml_node *array = rad__load_tables(top, "data", RAD__LOAD_DATA_MAX, &count);
     struct rad__load_data *data = rad__load_take(r, count, sizeof *data);
     if (data == NULL) return;
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n), i++) {
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r); n = rad__toml_next(n), i++) {
         rad__load_part p = rad__load_part_of(r, n, "data");
         read_data(&p, &data[i]);
         for (uint32_t k = 0; k < i && !rad__load_bad(r); k++)
             if (strcmp(data[i].name, data[k].name) == 0)
-                rad__load_wrong(r, n, "two data files are called '%s'; expected another name",
-                                data[i].name);
+                rad__load_wrong(r, n, "two data files are called '%s'; expected another name", data[i].name);
     }
     r->s->data = data;
     r->s->data_count = count;

@@ -34,24 +34,20 @@ static void read_path(const rad__load_part *p, struct rad__load_request *q)
         rad__load_expected(p->r, node, "a path that begins with /");
 }
 
-static void check_header(rad__load_reading *r, const rad_toml_node *node,
-                         const struct rad__load_request *q)
+static void check_header(rad__load_reading *r, const rad_toml_node *node, const struct rad__load_request *q)
 {
     static const char *const OURS[] = {"content-length", "transfer-encoding"};
     const char *name = node->key->text;
     if (strlen(name) != node->key->length || !rad__load_is_token(name))
-        rad__load_wrong(r, node, "'%.100s' is no name of a header; expected letters, digits and -",
-                        name);
+        rad__load_wrong(r, node, "'%.100s' is no name of a header; expected letters, digits and -", name);
     if (strlen(name) > NAME_MOST)
         rad__load_wrong(r, node, "expected a name of a header of at most %d bytes", NAME_MOST);
     for (uint32_t i = 0; i < 2; i++)
         if (strcasecmp(name, OURS[i]) == 0)
-            rad__load_wrong(r, node, "%s is written by raddle, from the body; expected none here",
-                            name);
+            rad__load_wrong(r, node, "%s is written by raddle, from the body; expected none here", name);
     for (uint32_t i = 0; i < q->header_count; i++)
         if (strcasecmp(name, q->headers[i].name) == 0)
-            rad__load_wrong(r, node, "two headers are called '%s', without regard to capitals",
-                            q->headers[i].name);
+            rad__load_wrong(r, node, "two headers are called '%s', without regard to capitals", q->headers[i].name);
 }
 
 static void read_headers(const rad__load_part *p, struct rad__load_request *q)
@@ -65,26 +61,21 @@ static void read_headers(const rad__load_part *p, struct rad__load_request *q)
     }
     struct rad__load_header *headers = rad__load_take(r, table->count, sizeof *headers);
     q->headers = headers;
-    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         check_header(r, n, q);
         headers[q->header_count].name = rad__load_keep(r, n->key->text);
-        headers[q->header_count++].value =
-            rad__load_as_text(r, n, 0, RAD__LOAD_HEADER_BYTES_MAX, "");
+        headers[q->header_count++].value = rad__load_as_text(r, n, 0, RAD__LOAD_HEADER_BYTES_MAX, "");
     }
 }
 
-static void read_body_file(const rad__load_part *p, const rad_toml_node *node,
-                           struct rad__load_request *q)
+static void read_body_file(const rad__load_part *p, const rad_toml_node *node, struct rad__load_request *q)
 {
     rad__load_reading *r = p->r;
     char *data;
     size_t size;
     const char *path = rad__load_as_text(r, node, 1, 4096, NULL);
     q->body_is_file = true;
-    if (path == NULL ||
-        !rad__load_read_beside(r, node, path, RAD__LOAD_BODY_BYTES_MAX, &data, &size))
-        return;
+    if (path == NULL || !rad__load_read_beside(r, node, path, RAD__LOAD_BODY_BYTES_MAX, &data, &size)) return;
     q->body = rad__arena_text(&r->s->arena, data, size);
     q->body_size = (uint32_t)size;
     if (q->body == NULL) rad__error_memory(&r->error);
@@ -148,8 +139,7 @@ static void read_request(const rad__load_part *p, struct rad__load_request *q)
 
 /* ---- All requests ---------------------------------------------------------------------------------------- */
 
-static void check_templates(rad__load_reading *r, rad_toml_node *node,
-                            const struct rad__load_request *q)
+static void check_templates(rad__load_reading *r, rad_toml_node *node, const struct rad__load_request *q)
 {
     rad_toml_node *headers = rad__toml_get(node, "headers"), *body = rad__toml_get(node, "body");
     uint32_t i = 0;
@@ -159,15 +149,13 @@ static void check_templates(rad__load_reading *r, rad_toml_node *node,
     if (body != NULL) rad__load_check_text(r, body, q->body, RAD__LOAD_SPOT_BODY);
 }
 
-static void check_names(rad__load_reading *r, rad_toml_node *array,
-                        const struct rad__load_request *requests)
+static void check_names(rad__load_reading *r, rad_toml_node *array, const struct rad__load_request *requests)
 {
     uint32_t i = 0;
     for (rad_toml_node *n = rad__toml_first(array); n != NULL; n = rad__toml_next(n), i++)
         for (uint32_t k = 0; k < i && !rad__load_bad(r); k++)
             if (strcmp(requests[i].name, requests[k].name) == 0)
-                rad__load_wrong(r, n, "two requests are called '%.200s'; expected another name",
-                                requests[i].name);
+                rad__load_wrong(r, n, "two requests are called '%.200s'; expected another name", requests[i].name);
 }
 
 void rad__load_read_requests(rad__load_reading *r, const rad__load_part *top)
@@ -176,13 +164,11 @@ void rad__load_read_requests(rad__load_reading *r, const rad__load_part *top)
     uint32_t count, i = 0;
     rad_toml_node *array = rad__load_tables(top, "requests", RAD__LOAD_REQUESTS_MAX, &count);
     if (count == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, r->doc.root,
-                        "nothing to ask for: expected [[requests]] with path = \"/\"");
+        rad__load_wrong(r, r->doc.root, "nothing to ask for: expected [[requests]] with path = \"/\"");
     struct rad__load_request *requests = rad__load_take(r, count, sizeof *requests);
     r->variables = rad__load_take(r, RAD__LOAD_VARIABLES_MAX + 1, sizeof *r->variables);
     if (rad__load_bad(r)) return;
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         rad__load_part p = rad__load_part_of(r, n, "requests");
         if (!rad__load_bad(r)) read_request(&p, &requests[i++]);
     }
@@ -201,21 +187,18 @@ void rad__load_read_requests(rad__load_reading *r, const rad__load_part *top)
 static const char *const *names_of_requests(rad__load_reading *r)
 {
     const char **names = rad__load_take(r, (size_t)r->s->request_count + 1, sizeof *names);
-    for (uint32_t i = 0; names != NULL && i < r->s->request_count; i++)
-        names[i] = r->s->requests[i].name;
+    for (uint32_t i = 0; names != NULL && i < r->s->request_count; i++) names[i] = r->s->requests[i].name;
     return names;
 }
 
-static void read_step(const rad__load_part *p, const char *const *names,
-                      struct rad__load_step *step)
+static void read_step(const rad__load_part *p, const char *const *names, struct rad__load_step *step)
 {
     rad__load_reading *r = p->r;
     const rad_toml_node *node = rad__load_need(p, "request", "the name of one of the requests");
     const char *name = rad__load_as_text(r, node, 1, RAD__LOAD_TEXT_MAX, NULL);
     step->repeat = (uint32_t)rad__load_get_whole(p, "repeat", 1, REPEAT_MOST, 1);
     if (name == NULL || rad__load_bad(r)) return;
-    while (step->request < r->s->request_count && strcmp(names[step->request], name) != 0)
-        step->request++;
+    while (step->request < r->s->request_count && strcmp(names[step->request], name) != 0) step->request++;
     if (step->request == r->s->request_count) rad__load_no_such(r, node, "request", name, names);
 }
 
@@ -227,8 +210,7 @@ static void draw_by_weight(rad__load_reading *r, const rad__load_part *top)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->request_count; i++) sum += s->requests[i].weight;
     if (sum == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, rad__load_find(top, "requests"),
-                        "expected a weight above 0, found none in requests");
+        rad__load_wrong(r, rad__load_find(top, "requests"), "expected a weight above 0, found none in requests");
     if (step != NULL) *step = (struct rad__load_step){RAD_NONE, 1};
     s->steps = step;
     s->step_count = 1;
@@ -247,12 +229,10 @@ void rad__load_read_steps(rad__load_reading *r, const rad__load_part *top)
     }
     rad__load_get_word(&p, "type", TYPES, 0);
     rad_toml_node *array = rad__load_tables(&p, "steps", RAD__LOAD_STEPS_MAX, &count);
-    if (count == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, p.node, "expected [[sequence.steps]], found none");
+    if (count == 0 && !rad__load_bad(r)) rad__load_wrong(r, p.node, "expected [[sequence.steps]], found none");
     struct rad__load_step *steps = rad__load_take(r, count, sizeof *steps);
     const char *const *names = names_of_requests(r);
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         rad__load_part step = rad__load_part_of(r, n, "sequence.steps");
         read_step(&step, names, &steps[i]);
         places += steps[i++].repeat;

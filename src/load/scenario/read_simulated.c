@@ -27,8 +27,8 @@ static struct rad__load_curve constant(rad__load_reading *r, uint64_t value)
     return (struct rad__load_curve){1, point};
 }
 
-static void check_ascends(rad__load_reading *r, const rad_toml_node *at,
-                          const struct rad__load_point *points, uint32_t i)
+static void check_ascends(rad__load_reading *r, const rad_toml_node *at, const struct rad__load_point *points,
+                          uint32_t i)
 {
     if (i == 0 || rad__load_bad(r)) return;
     if (points[i].share_ppm <= points[i - 1].share_ppm || points[i].value < points[i - 1].value)
@@ -36,8 +36,7 @@ static void check_ascends(rad__load_reading *r, const rad_toml_node *at,
 }
 
 /* [[share, value], …] */
-static struct rad__load_curve read_points(rad__load_reading *r, rad_toml_node *array,
-                                          struct scale scale)
+static struct rad__load_curve read_points(rad__load_reading *r, rad_toml_node *array, struct scale scale)
 {
     struct rad__load_curve none = {0, NULL};
     if (array->type != RAD_TOML_ARRAY || array->count == 0 || array->count > RAD__LOAD_POINTS_MAX) {
@@ -46,8 +45,7 @@ static struct rad__load_curve read_points(rad__load_reading *r, rad_toml_node *a
     }
     struct rad__load_point *points = rad__load_take(r, array->count, sizeof *points);
     uint32_t i = 0;
-    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n), i++) {
+    for (rad_toml_node *n = rad__toml_first(array); n != NULL && !rad__load_bad(r); n = rad__toml_next(n), i++) {
         if (n->type != RAD_TOML_ARRAY || n->count != 2) {
             rad__load_expected(r, n, "a pair [share, value]");
             return none;
@@ -66,9 +64,8 @@ static struct rad__load_curve read_percentiles(const rad__load_part *p, struct s
     static const struct {
         const char *key;
         uint32_t share_ppm;
-    } MARKS[] = {{"min", 0},       {"p10", 100000}, {"p25", 250000}, {"p50", 500000},
-                 {"p75", 750000},  {"p90", 900000}, {"p95", 950000}, {"p99", 990000},
-                 {"p999", 999000}, {"max", 1000000}};
+    } MARKS[] = {{"min", 0},      {"p10", 100000}, {"p25", 250000}, {"p50", 500000},  {"p75", 750000},
+                 {"p90", 900000}, {"p95", 950000}, {"p99", 990000}, {"p999", 999000}, {"max", 1000000}};
     enum { COUNT = sizeof MARKS / sizeof *MARKS };
     rad__load_reading *r = p->r;
     struct rad__load_point *points = rad__load_take(r, COUNT, sizeof *points);
@@ -79,13 +76,11 @@ static struct rad__load_curve read_percentiles(const rad__load_part *p, struct s
         points[count] = (struct rad__load_point){MARKS[i].share_ppm, value_of(r, node, scale)};
         check_ascends(r, node, points, count++);
     }
-    if (count == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, p->node, "expected min, p50, max, … or points, found none");
+    if (count == 0 && !rad__load_bad(r)) rad__load_wrong(r, p->node, "expected min, p50, max, … or points, found none");
     return (struct rad__load_curve){count, points};
 }
 
-static struct rad__load_curve read_curve(const rad__load_part *in, const char *key, uint64_t preset,
-                                         struct scale scale)
+static struct rad__load_curve read_curve(const rad__load_part *in, const char *key, uint64_t preset, struct scale scale)
 {
     rad__load_reading *r = in->r;
     rad_toml_node *node = rad__load_find(in, key);
@@ -94,8 +89,7 @@ static struct rad__load_curve read_curve(const rad__load_part *in, const char *k
     rad__load_part p = rad__load_part_of(r, node, "simulated curves");
     rad_toml_node *points = rad__load_find(&p, "points");
     if (points == NULL) return read_percentiles(&p, scale);
-    if (node->count > 1)
-        rad__load_wrong(r, node, "points and other keys exclude each other; expected one of them");
+    if (node->count > 1) rad__load_wrong(r, node, "points and other keys exclude each other; expected one of them");
     return read_points(r, points, scale);
 }
 
@@ -127,15 +121,13 @@ static void read_statuses(const rad__load_part *p, struct rad__load_simulated *m
         return;
     }
     struct rad__load_status *statuses = rad__load_take(r, table->count, sizeof *statuses);
-    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r);
-         n = rad__toml_next(n)) {
+    for (rad_toml_node *n = rad__toml_first(table); n != NULL && !rad__load_bad(r); n = rad__toml_next(n)) {
         struct rad__load_status *s = &statuses[m->status_count++];
         s->status = status_of(r, n);
         s->weight = rad__load_as_scaled(r, n, 6, 0, UINT64_C(1000000000000), 0);
         sum += s->weight;
     }
-    if (sum == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, table, "expected a weight above 0, found none in status");
+    if (sum == 0 && !rad__load_bad(r)) rad__load_wrong(r, table, "expected a weight above 0, found none in status");
     m->statuses = statuses;
 }
 
@@ -144,13 +136,11 @@ static void read_statuses(const rad__load_part *p, struct rad__load_simulated *m
 static void read_stalls(const rad__load_part *p, struct rad__load_simulated *m)
 {
     rad__load_reading *r = p->r;
-    const rad_toml_node *every = rad__load_find(p, "stall_every_seconds"),
-                        *stall = rad__load_find(p, "stall_seconds");
+    const rad_toml_node *every = rad__load_find(p, "stall_every_seconds"), *stall = rad__load_find(p, "stall_seconds");
     if ((every == NULL) != (stall == NULL))
         rad__load_wrong(r, every != NULL ? every : stall,
                         "stall_every_seconds and stall_seconds belong together; expected both");
-    m->stall_every_ns =
-        rad__load_as_time(r, every, RAD__LOAD_SECOND, RAD__LOAD_US, RAD__LOAD_DAY, 0);
+    m->stall_every_ns = rad__load_as_time(r, every, RAD__LOAD_SECOND, RAD__LOAD_US, RAD__LOAD_DAY, 0);
     m->stall_ns = rad__load_as_time(r, stall, RAD__LOAD_SECOND, 0, RAD__LOAD_DAY, 0);
     /* Whoever works less than a hundredth of the time hardly answers: and times stay far from overflow. */
     if (!rad__load_bad(r) && m->stall_ns > m->stall_every_ns / 100 * 99)
@@ -177,8 +167,7 @@ void rad__load_read_simulated(rad__load_reading *r, const rad__load_part *top)
     m->reset_ppm = share_of(&p, "reset_rate");
     m->garbage_ppm = share_of(&p, "garbage_rate");
     m->refuse_ppm = share_of(&p, "refuse_rate");
-    m->max_connections =
-        (uint32_t)rad__load_get_whole(&p, "max_connections", 0, RAD__LOAD_USERS_MAX, 0);
+    m->max_connections = (uint32_t)rad__load_get_whole(&p, "max_connections", 0, RAD__LOAD_USERS_MAX, 0);
     m->workers = (uint32_t)rad__load_get_whole(&p, "workers", 0, RAD__LOAD_USERS_MAX, 0);
     m->late_ns = rad__load_get_time(&p, "late_ms", RAD__LOAD_MS, 0, RAD__LOAD_HOUR, 0);
     read_stalls(&p, m);

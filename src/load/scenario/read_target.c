@@ -20,8 +20,7 @@ static void read_address(const rad__load_part *p, struct rad__load_target *t)
     t->base_path = url.base_path;
     t->tls = rad__load_get_bool(p, "tls", url.tls);
     if (t->tls != url.tls && !rad__load_bad(r))
-        rad__load_wrong(r, rad__load_find(p, "tls"),
-                        "tls: expected %s as the scheme of base_url says, or none here",
+        rad__load_wrong(r, rad__load_find(p, "tls"), "tls: expected %s as the scheme of base_url says, or none here",
                         url.tls ? "true" : "false");
 }
 
@@ -34,13 +33,11 @@ static void read_tls(const rad__load_part *p, struct rad__load_target *t)
     for (uint32_t i = 0; i < 2 && !t->tls; i++) {
         const rad_toml_node *node = rad__load_find(p, KEYS[i]);
         if (node != NULL)
-            rad__load_wrong(p->r, node, "%s has no effect: base_url does not begin with https://",
-                            KEYS[i]);
+            rad__load_wrong(p->r, node, "%s has no effect: base_url does not begin with https://", KEYS[i]);
     }
     const rad_toml_node *name = rad__load_find(p, "server_name");
     t->server_name = rad__load_as_text(p->r, name, 1, 253, t->host);
-    if (name != NULL && t->server_name != NULL &&
-        t->server_name[strcspn(t->server_name, " \t\r\n/@")])
+    if (name != NULL && t->server_name != NULL && t->server_name[strcspn(t->server_name, " \t\r\n/@")])
         rad__load_wrong(p->r, name, "server_name: expected the name of a host");
 }
 
@@ -57,12 +54,10 @@ static void read_connections(const rad__load_part *p, struct rad__load_target *t
                         "request at a time on a connection");
     uint32_t preset = (r->s->users + t->streams - 1) / t->streams; /* one for each user */
     if (preset > r->max_connections) preset = r->max_connections;
-    t->max_connections =
-        (uint32_t)rad__load_get_whole(p, "max_connections", 1, r->max_connections, preset);
-    t->requests_per_connection =
-        (uint32_t)rad__load_get_whole(p, "requests_per_connection", 0, 1000000000, 0);
-    t->connect_timeout_ns = rad__load_get_time(p, "connection_timeout_ms", RAD__LOAD_MS, 1,
-                                               RAD__LOAD_HOUR, 10 * RAD__LOAD_SECOND);
+    t->max_connections = (uint32_t)rad__load_get_whole(p, "max_connections", 1, r->max_connections, preset);
+    t->requests_per_connection = (uint32_t)rad__load_get_whole(p, "requests_per_connection", 0, 1000000000, 0);
+    t->connect_timeout_ns =
+        rad__load_get_time(p, "connection_timeout_ms", RAD__LOAD_MS, 1, RAD__LOAD_HOUR, 10 * RAD__LOAD_SECOND);
 }
 
 static void read_target(const rad__load_part *p, const char *preset, struct rad__load_target *t)
@@ -77,36 +72,32 @@ static void read_target(const rad__load_part *p, const char *preset, struct rad_
 /* Who has a simulated target needs no other. */
 static void preset_target(rad__load_reading *r, struct rad__load_target *t)
 {
-    *t = (struct rad__load_target){
-        .name = "simulated",
-        .url = "http://simulated",
-        .host = "simulated",
-        .port = "80",
-        .base_path = "",
-        .server_name = "simulated",
-        .weight = RAD__LOAD_PPM,
-        .verify = true,
-        .streams = 1,
-        .connect_timeout_ns = 10 * RAD__LOAD_SECOND,
-        .max_connections = r->s->users < r->max_connections ? r->s->users : r->max_connections};
+    *t = (struct rad__load_target){.name = "simulated",
+                                   .url = "http://simulated",
+                                   .host = "simulated",
+                                   .port = "80",
+                                   .base_path = "",
+                                   .server_name = "simulated",
+                                   .weight = RAD__LOAD_PPM,
+                                   .verify = true,
+                                   .streams = 1,
+                                   .connect_timeout_ns = 10 * RAD__LOAD_SECOND,
+                                   .max_connections =
+                                       r->s->users < r->max_connections ? r->s->users : r->max_connections};
 }
 
-static void check_names(rad__load_reading *r, rad_toml_node *array,
-                        const struct rad__load_target *targets)
+static void check_names(rad__load_reading *r, rad_toml_node *array, const struct rad__load_target *targets)
 {
     uint32_t i = 0;
     uint64_t sum = 0;
     for (rad_toml_node *n = rad__toml_first(array); n != NULL; n = rad__toml_next(n), i++) {
         sum += targets[i].weight;
-        if (targets[i].name == NULL)
-            rad__load_wrong(r, n, "expected a key 'name', found none in targets");
+        if (targets[i].name == NULL) rad__load_wrong(r, n, "expected a key 'name', found none in targets");
         for (uint32_t k = 0; k < i && !rad__load_bad(r); k++)
             if (strcmp(targets[i].name, targets[k].name) == 0)
-                rad__load_wrong(r, n, "two targets are called '%s'; expected another name",
-                                targets[i].name);
+                rad__load_wrong(r, n, "two targets are called '%s'; expected another name", targets[i].name);
     }
-    if (sum == 0 && !rad__load_bad(r))
-        rad__load_wrong(r, array, "expected a weight above 0, found none in targets");
+    if (sum == 0 && !rad__load_bad(r)) rad__load_wrong(r, array, "expected a weight above 0, found none in targets");
 }
 
 void rad__load_read_targets(rad__load_reading *r, const rad__load_part *top)

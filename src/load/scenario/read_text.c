@@ -31,8 +31,7 @@ bool rad__load_is_token(const char *text)
 {
     if (*text == 0) return false;
     for (; *text != 0; text++)
-        if (!is_letter(*text) && !is_digit(*text) && strchr("!#$%&'*+-.^_`|~", *text) == NULL)
-            return false;
+        if (!is_letter(*text) && !is_digit(*text) && strchr("!#$%&'*+-.^_`|~", *text) == NULL) return false;
     return true;
 }
 
@@ -50,18 +49,16 @@ static const char *in_words(const char *text, size_t size, char room[NAME_MOST +
     return room;
 }
 
-static void check_variable(rad__load_reading *r, const rad_toml_node *at,
-                           const rad__load_placeholder *p)
+static void check_variable(rad__load_reading *r, const rad_toml_node *at, const rad__load_placeholder *p)
 {
     char room[NAME_MOST + 1];
     for (uint32_t i = 0; i < r->s->variable_count; i++)
         if (is_called(r->variables[i], p->name, p->name_size)) return;
-    rad__load_no_such(r, at, "extracted variable", in_words(p->name, p->name_size, room),
-                      r->variables);
+    rad__load_no_such(r, at, "extracted variable", in_words(p->name, p->name_size, room), r->variables);
 }
 
-static void check_column(rad__load_reading *r, const rad_toml_node *at,
-                         const struct rad__load_data *data, const rad__load_placeholder *p)
+static void check_column(rad__load_reading *r, const rad_toml_node *at, const struct rad__load_data *data,
+                         const rad__load_placeholder *p)
 {
     const char *known[RAD__LOAD_COLUMNS_MAX + 1] = {NULL};
     char what[400], room[NAME_MOST + 1];
@@ -74,8 +71,7 @@ static void check_column(rad__load_reading *r, const rad_toml_node *at,
     rad__load_no_such(r, at, what, in_words(p->column, p->column_size, room), known);
 }
 
-static void check_cell(rad__load_reading *r, const rad_toml_node *at,
-                       const rad__load_placeholder *p)
+static void check_cell(rad__load_reading *r, const rad_toml_node *at, const rad__load_placeholder *p)
 {
     const char *known[RAD__LOAD_DATA_MAX + 1] = {NULL};
     char room[NAME_MOST + 1];
@@ -90,8 +86,7 @@ static void check_cell(rad__load_reading *r, const rad_toml_node *at,
 
 /* ---- What stands around ---------------------------------------------------------------------------------- */
 
-static void check_byte(rad__load_reading *r, const rad_toml_node *at, unsigned char c,
-                       enum rad__load_spot spot)
+static void check_byte(rad__load_reading *r, const rad_toml_node *at, unsigned char c, enum rad__load_spot spot)
 {
     if (spot == RAD__LOAD_SPOT_PATH && !rad__load_fits_path(c))
         rad__load_wrong(r, at,
@@ -102,8 +97,7 @@ static void check_byte(rad__load_reading *r, const rad_toml_node *at, unsigned c
         rad__load_wrong(r, at, "the byte 0x%02x cannot stand in a header", c);
 }
 
-void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const char *text,
-                          enum rad__load_spot spot)
+void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const char *text, enum rad__load_spot spot)
 {
     const char *end = text + strlen(text);
     while (text < end && !rad__load_bad(r)) {
@@ -112,8 +106,7 @@ void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const c
         if (wrong != NULL && p.text == NULL)
             rad__load_wrong(r, at, "%s", wrong);
         else if (wrong != NULL)
-            rad__load_wrong(r, at, "${%.*s}: %s", (int)(p.text_size < 100 ? p.text_size : 100),
-                            p.text, wrong);
+            rad__load_wrong(r, at, "${%.*s}: %s", (int)(p.text_size < 100 ? p.text_size : 100), p.text, wrong);
         else if (p.what == RAD__LOAD_WHAT_DATA)
             check_cell(r, at, &p);
         else if (p.what == RAD__LOAD_WHAT_VAR)

@@ -51,8 +51,7 @@ static uint64_t power_of_ten(uint32_t exponent)
     return power;
 }
 
-const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals,
-                                  char text[RAD__LOAD_TIME_TEXT])
+const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals, char text[RAD__LOAD_TIME_TEXT])
 {
     uint64_t unit = power_of_ten(decimals);
     int size = snprintf(text, RAD__LOAD_TIME_TEXT, "%" PRIu64 ".%0*" PRIu64, scaled / unit,
@@ -64,8 +63,8 @@ const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals,
 
 /* ---- Numbers --------------------------------------------------------------------------------------------- */
 
-uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node, uint64_t least,
-                            uint64_t most, uint64_t preset)
+uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node, uint64_t least, uint64_t most,
+                            uint64_t preset)
 {
     if (node == NULL) return preset;
     if (node->type == RAD_TOML_INTEGER && node->integer >= 0 && (uint64_t)node->integer >= least &&
@@ -91,17 +90,16 @@ static bool scale_node(const rad_toml_node *node, uint64_t scale, uint64_t *scal
            !__builtin_mul_overflow((uint64_t)node->integer, scale, scaled);
 }
 
-uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals,
-                             uint64_t least, uint64_t most, uint64_t preset)
+uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals, uint64_t least,
+                             uint64_t most, uint64_t preset)
 {
     uint64_t scaled = 0; /* gcc -O1 does not see that it is read only if scale_node has set it */
     char low[RAD__LOAD_TIME_TEXT], high[RAD__LOAD_TIME_TEXT];
     if (node == NULL) return preset;
-    if (scale_node(node, power_of_ten(decimals), &scaled) && scaled >= least && scaled <= most)
-        return scaled;
+    if (scale_node(node, power_of_ten(decimals), &scaled) && scaled >= least && scaled <= most) return scaled;
     rad__load_expected(r, node, "a number from %s to %s with at most %u decimals",
-                       rad__load_scaled_text(least, decimals, low),
-                       rad__load_scaled_text(most, decimals, high), decimals);
+                       rad__load_scaled_text(least, decimals, low), rad__load_scaled_text(most, decimals, high),
+                       decimals);
     return preset;
 }
 
@@ -173,28 +171,26 @@ static const char *unit_words(uint64_t unit)
                                     : "a string";
 }
 
-uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint64_t unit,
-                           uint64_t least, uint64_t most, uint64_t preset)
+uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint64_t unit, uint64_t least,
+                           uint64_t most, uint64_t preset)
 {
     uint64_t ns;
     char low[RAD__LOAD_TIME_TEXT], high[RAD__LOAD_TIME_TEXT];
     if (node == NULL) return preset;
-    bool good = node->type == RAD_TOML_STRING
-                    ? strlen(node->text) == node->count && time_of_text(node->text, &ns)
-                    : unit != 0 && scale_node(node, unit, &ns);
+    bool good = node->type == RAD_TOML_STRING ? strlen(node->text) == node->count && time_of_text(node->text, &ns)
+                                              : unit != 0 && scale_node(node, unit, &ns);
     if (good && ns >= least && ns <= most) return ns;
     rad__load_expected(r, node,
                        "a time from %s to %s, in whole nanoseconds: %s such as \"250ms\" or "
                        "\"1m30s\"",
-                       rad__load_time_text(least, low), rad__load_time_text(most, high),
-                       unit_words(unit));
+                       rad__load_time_text(least, low), rad__load_time_text(most, high), unit_words(unit));
     return preset;
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------------------- */
 
-const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, size_t least,
-                              size_t most, const char *preset)
+const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, size_t least, size_t most,
+                              const char *preset)
 {
     if (node == NULL) return preset;
     bool good = node->type == RAD_TOML_STRING && strlen(node->text) == node->count;
@@ -211,26 +207,24 @@ const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, s
 
 /* ---- By key ---------------------------------------------------------------------------------------------- */
 
-uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least,
-                             uint64_t most, uint64_t preset)
+uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least, uint64_t most, uint64_t preset)
 {
     return rad__load_as_whole(p->r, rad__load_find(p, key), least, most, preset);
 }
 
-uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key, uint32_t decimals,
-                              uint64_t least, uint64_t most, uint64_t preset)
+uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key, uint32_t decimals, uint64_t least,
+                              uint64_t most, uint64_t preset)
 {
     return rad__load_as_scaled(p->r, rad__load_find(p, key), decimals, least, most, preset);
 }
 
-uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit, uint64_t least,
-                            uint64_t most, uint64_t preset)
+uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit, uint64_t least, uint64_t most,
+                            uint64_t preset)
 {
     return rad__load_as_time(p->r, rad__load_find(p, key), unit, least, most, preset);
 }
 
-const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most,
-                               const char *preset)
+const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most, const char *preset)
 {
     return rad__load_as_text(p->r, rad__load_find(p, key), least, most, preset);
 }
@@ -243,8 +237,7 @@ bool rad__load_get_bool(const rad__load_part *p, const char *key, bool preset)
     return value;
 }
 
-uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words,
-                            uint32_t preset)
+uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words, uint32_t preset)
 {
     uint32_t value = preset;
     (void)rad__load_find(p, key);

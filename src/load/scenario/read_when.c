@@ -44,8 +44,7 @@ static void read_runtime(struct when *w)
     exclude(p, "duration_seconds", "iterations");
     exclude(p, "prng_seed", "seed");
     exclude(p, "tick", "tick_us");
-    s->duration_ns =
-        rad__load_get_time(p, "duration_seconds", RAD__LOAD_SECOND, 1, RAD__LOAD_DAY, 0);
+    s->duration_ns = rad__load_get_time(p, "duration_seconds", RAD__LOAD_SECOND, 1, RAD__LOAD_DAY, 0);
     s->iterations = rad__load_get_whole(p, "iterations", 1, 1000000000, 0);
     s->seed = rad__load_get_whole(p, "prng_seed", 0, INT64_MAX, 0);
     s->seed = rad__load_get_whole(p, "seed", 0, INT64_MAX, s->seed);
@@ -55,22 +54,18 @@ static void read_runtime(struct when *w)
     s->jitter_ns = rad__load_get_time(p, "spawn_jitter_ms", RAD__LOAD_MS, 0, RAD__LOAD_HOUR, 0);
     s->drain_ns = rad__load_get_time(p, "drain_seconds", RAD__LOAD_SECOND, 0, RAD__LOAD_HOUR, 0);
     if (rad__load_find(p, "flush_interval") != NULL)
-        s->limits.flush_ticks =
-            rad__load_get_whole(p, "flush_interval", 1, 1000000000, s->limits.flush_ticks);
+        s->limits.flush_ticks = rad__load_get_whole(p, "flush_interval", 1, 1000000000, s->limits.flush_ticks);
 }
 
 /* Users are named in [runtime] or in [schedule]; in both, they are the same. */
 static void read_vus(struct when *w)
 {
     rad__load_reading *r = w->runtime.r;
-    const rad_toml_node *one = rad__load_find(&w->runtime, "vus"),
-                        *other = rad__load_find(&w->schedule, "vus");
+    const rad_toml_node *one = rad__load_find(&w->runtime, "vus"), *other = rad__load_find(&w->schedule, "vus");
     uint64_t a = rad__load_as_whole(r, one, 1, RAD__LOAD_USERS_MAX, 0),
              b = rad__load_as_whole(r, other, 1, RAD__LOAD_USERS_MAX, 0);
     if (a != 0 && b != 0 && a != b)
-        rad__load_wrong(r, other,
-                        "vus: expected %" PRIu64 " as in [runtime], or none here, found %" PRIu64,
-                        a, b);
+        rad__load_wrong(r, other, "vus: expected %" PRIu64 " as in [runtime], or none here, found %" PRIu64, a, b);
     w->vus = a != 0 ? a : b;
     w->vus_at = one != NULL ? one : other;
 }
@@ -104,19 +99,17 @@ static void check_used(const struct when *w)
     static const char *const USED[][9] = {
         [CONSTANT] = {"type", "vus"},
         [RAMP] = {"type", "start_vus", "end_vus", "ramp_duration_seconds", "hold_duration_seconds"},
-        [SPIKE] = {"type", "baseline_vus", "spike_vus", "spike_start_seconds",
-                   "spike_duration_seconds"},
+        [SPIKE] = {"type", "baseline_vus", "spike_vus", "spike_start_seconds", "spike_duration_seconds"},
         [STEPS] = {"type", "steps"},
-        [ARRIVALS] = {"type", "vus", "rate", "start_rate", "stages", "when_busy", "deal",
-                      "connect"},
+        [ARRIVALS] = {"type", "vus", "rate", "start_rate", "stages", "when_busy", "deal", "connect"},
     };
     for (rad_toml_node *n = rad__toml_first(w->schedule.node); n != NULL; n = rad__toml_next(n)) {
         bool used = false;
         for (uint32_t i = 0; i < 9 && USED[w->kind][i] != NULL; i++)
             used |= strcmp(USED[w->kind][i], n->key->text) == 0;
         if (!used)
-            rad__load_wrong(w->schedule.r, n, "%s has no effect in a schedule of type \"%s\"",
-                            n->key->text, KINDS[w->kind]);
+            rad__load_wrong(w->schedule.r, n, "%s has no effect in a schedule of type \"%s\"", n->key->text,
+                            KINDS[w->kind]);
     }
 }
 
@@ -143,8 +136,7 @@ static uint64_t need_level(const rad__load_part *p, const char *key)
 
 static uint64_t need_time(const rad__load_part *p, const char *key, uint64_t least)
 {
-    return rad__load_as_time(p->r, rad__load_need(p, key, NULL), RAD__LOAD_SECOND, least,
-                             RAD__LOAD_DAY, 1);
+    return rad__load_as_time(p->r, rad__load_need(p, key, NULL), RAD__LOAD_SECOND, least, RAD__LOAD_DAY, 1);
 }
 
 static void read_constant(struct when *w)
@@ -171,8 +163,8 @@ static void read_spike(struct when *w)
 {
     const rad__load_part *p = &w->schedule;
     uint64_t base = need_level(p, "baseline_vus"), peak = need_level(p, "spike_vus");
-    uint64_t start = need_time(p, "spike_start_seconds", 0),
-             length = need_time(p, "spike_duration_seconds", 1), duration = need_duration(w);
+    uint64_t start = need_time(p, "spike_start_seconds", 0), length = need_time(p, "spike_duration_seconds", 1),
+             duration = need_duration(w);
     if (start > duration || length > duration - start) {
         char text[RAD__LOAD_TIME_TEXT];
         rad__load_wrong(p->r, place_of(p),
@@ -232,8 +224,7 @@ static void read_rates(struct when *w)
 
 static void read_arrivals(struct when *w)
 {
-    static const char *const BUSY[] = {"wait", "drop", NULL},
-                             *const DEAL[] = {"recent", "in_turn", NULL},
+    static const char *const BUSY[] = {"wait", "drop", NULL}, *const DEAL[] = {"recent", "in_turn", NULL},
                              *const CONNECT[] = {"before", "when_needed", NULL};
     const rad__load_part *p = &w->schedule;
     rad__load_scenario *s = p->r->s;
@@ -246,9 +237,8 @@ static void read_arrivals(struct when *w)
     if (rad__load_find(p, "stages") != NULL) {
         read_rates(w);
     } else {
-        uint64_t rate = rate_of(
-            p, rad__load_need(p, "rate", "how many arrive in a second (or [[schedule.stages]])"),
-            1);
+        uint64_t rate =
+            rate_of(p, rad__load_need(p, "rate", "how many arrive in a second (or [[schedule.stages]])"), 1);
         add_stage(w, need_duration(w), rate, rate);
     }
     need_vus(w);
@@ -274,8 +264,7 @@ static void settle_duration(struct when *w)
     if (s->duration_ns != 0 && s->duration_ns != length)
         rad__load_wrong(w->runtime.r, rad__load_find(&w->runtime, "duration_seconds"),
                         "duration_seconds: expected the %s of the schedule, or none here, found %s",
-                        rad__load_time_text(length, one),
-                        rad__load_time_text(s->duration_ns, other));
+                        rad__load_time_text(length, one), rad__load_time_text(s->duration_ns, other));
     s->duration_ns = length;
 }
 
@@ -290,8 +279,7 @@ static void settle_users(struct when *w)
         peak = w->stages[i].from > peak ? w->stages[i].from : peak;
         peak = w->stages[i].to > peak ? w->stages[i].to : peak;
     }
-    if (users == 0)
-        rad__load_wrong(r, at, "expected at least one user, found a schedule without any");
+    if (users == 0) rad__load_wrong(r, at, "expected at least one user, found a schedule without any");
     if (!open && w->vus_at != NULL && w->vus != peak)
         rad__load_wrong(r, at,
                         "vus: expected the %" PRIu64 " that the schedule has at most, or none "
@@ -299,8 +287,7 @@ static void settle_users(struct when *w)
                         peak, w->vus);
     if (users > s->limits.max_vus)
         rad__load_wrong(r, at, "%s%" PRIu64 " users in all, limits.max_vus is %u",
-                        w->kind == CONSTANT || open ? "" : "every way up counts: ", users,
-                        s->limits.max_vus);
+                        w->kind == CONSTANT || open ? "" : "every way up counts: ", users, s->limits.max_vus);
     s->users = (uint32_t)users;
 }
 
@@ -332,12 +319,12 @@ static void read_think_time(rad__load_reading *r, const rad__load_part *top)
     const rad_toml_node *misplaced = rad__load_find(&p, random ? "duration_ms" : "min_ms");
     if (misplaced == NULL && !random) misplaced = rad__load_find(&p, "max_ms");
     if (misplaced != NULL)
-        rad__load_wrong(r, misplaced, "%s has no effect in a think_time of type \"%s\"",
-                        misplaced->key->text, WORDS[random]);
+        rad__load_wrong(r, misplaced, "%s has no effect in a think_time of type \"%s\"", misplaced->key->text,
+                        WORDS[random]);
     s->pause = random ? RAD__LOAD_RANDOM_PAUSE : RAD__LOAD_CONSTANT_PAUSE;
     if (!random) {
-        s->pause_low_ns = s->pause_high_ns = rad__load_as_time(
-            r, rad__load_need(&p, "duration_ms", NULL), RAD__LOAD_MS, 0, RAD__LOAD_HOUR, 0);
+        s->pause_low_ns = s->pause_high_ns =
+            rad__load_as_time(r, rad__load_need(&p, "duration_ms", NULL), RAD__LOAD_MS, 0, RAD__LOAD_HOUR, 0);
         return;
     }
     const rad_toml_node *max = rad__load_need(&p, "max_ms", NULL);

@@ -162,16 +162,14 @@ struct rad__load_simulated {
     struct rad__load_curve connect, latency, body; /* ns, ns, bytes */
     const struct rad__load_status *statuses;
     uint32_t status_count;
-    uint32_t loss_ppm;        /* no answer, ever */
-    uint32_t reset_ppm;       /* the connection breaks instead of an answer */
-    uint32_t garbage_ppm;     /* something that is not HTTP */
-    uint32_t refuse_ppm;      /* a connection is refused */
-    uint32_t max_connections; /* more are refused; 0: no limit */
-    uint32_t workers;         /* requests served at once, the others stand in line; 0: no limit */
-    uint64_t stall_every_ns,
-        stall_ns; /* nothing is answered in the last stall_ns of each stall_every_ns */
-    uint64_t
-        late_ns; /* a cancelled request is still answered if it would have been within this time */
+    uint32_t loss_ppm;                 /* no answer, ever */
+    uint32_t reset_ppm;                /* the connection breaks instead of an answer */
+    uint32_t garbage_ppm;              /* something that is not HTTP */
+    uint32_t refuse_ppm;               /* a connection is refused */
+    uint32_t max_connections;          /* more are refused; 0: no limit */
+    uint32_t workers;                  /* requests served at once, the others stand in line; 0: no limit */
+    uint64_t stall_every_ns, stall_ns; /* nothing is answered in the last stall_ns of each stall_every_ns */
+    uint64_t late_ns; /* a cancelled request is still answered if it would have been within this time */
 };
 
 /* ---- All of it ------------------------------------------------------------------------------------------- */
@@ -229,9 +227,8 @@ struct rad__load_files {
 /* Reads TOML. `path` stands in messages, and files that it names are looked up beside it. 0, or RAD_EINPUT with
  * "PATH:LINE:COLUMN: …"; then there is nothing to free. `files` NULL: data and body files stay unread (a replay needs
  * none of them). */
-RAD_INTERNAL int rad__load_scenario_parse(rad__load_scenario *s, const char *path, const char *text,
-                                          size_t size, const struct rad__load_files *files,
-                                          rad_error *error);
+RAD_INTERNAL int rad__load_scenario_parse(rad__load_scenario *s, const char *path, const char *text, size_t size,
+                                          const struct rad__load_files *files, rad_error *error);
 RAD_INTERNAL void rad__load_scenario_free(rad__load_scenario *s);
 
 #endif

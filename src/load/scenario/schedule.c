@@ -46,14 +46,12 @@ bool rad__load_levels_next(rad__load_levels *l, uint64_t *at_ns, uint64_t *level
     return false;
 }
 
-static uint64_t total_of_shard(const struct rad__load_schedule *schedule, uint32_t shard,
-                               uint32_t shards)
+static uint64_t total_of_shard(const struct rad__load_schedule *schedule, uint32_t shard, uint32_t shards)
 {
     uint64_t total = 0, level = 0;
     for (uint32_t i = 0; i < schedule->stage_count; i++) {
         const struct rad__load_stage *s = &schedule->stages[i];
-        uint64_t from = rad__load_share(s->from, shard, shards),
-                 to = rad__load_share(s->to, shard, shards);
+        uint64_t from = rad__load_share(s->from, shard, shards), to = rad__load_share(s->to, shard, shards);
         total += from > level ? from - level : 0;
         total += to > from ? to - from : 0;
         level = to;
@@ -69,9 +67,8 @@ uint64_t rad__load_levels_total(const struct rad__load_schedule *schedule)
 uint32_t rad__load_users_of_shard(const rad__load_scenario *s, uint32_t shard, uint32_t shards)
 {
     if (shards == 1) return s->users;
-    return (uint32_t)(s->schedule.model == RAD__LOAD_OPEN
-                          ? rad__load_share(s->users, shard, shards)
-                          : total_of_shard(&s->schedule, shard, shards));
+    return (uint32_t)(s->schedule.model == RAD__LOAD_OPEN ? rad__load_share(s->users, shard, shards)
+                                                          : total_of_shard(&s->schedule, shard, shards));
 }
 
 /* ---- Arrivals ----------------------------------------------------------------------------------------- */

@@ -32,18 +32,16 @@ static inline uint64_t rad__load_share(uint64_t all, uint32_t shard, uint32_t sh
 
 /* How many users ever come in a shard. Not a share of all: when the level goes up and down between two numbers, it is
  * the same shard's user that goes and the same shard's that comes. */
-RAD_INTERNAL uint32_t rad__load_users_of_shard(const rad__load_scenario *s, uint32_t shard,
-                                               uint32_t shards);
+RAD_INTERNAL uint32_t rad__load_users_of_shard(const rad__load_scenario *s, uint32_t shard, uint32_t shards);
 
 /* The k-th arrival, k = 0, 1, …: at the first nanosecond by which k arrivals or more were to come before it. */
 typedef struct rad__load_arrivals {
     const struct rad__load_schedule *schedule;
     uint32_t stage;
-    uint64_t start_ns; /* of the stage */
-    uint64_t number;   /* of the next one */
-    uint64_t last_ns;  /* within the stage: no arrival comes before the last */
-    unsigned __int128
-        before; /* what all stages before this one amount to, in units of 1 / (2 * 10^12) */
+    uint64_t start_ns;        /* of the stage */
+    uint64_t number;          /* of the next one */
+    uint64_t last_ns;         /* within the stage: no arrival comes before the last */
+    unsigned __int128 before; /* what all stages before this one amount to, in units of 1 / (2 * 10^12) */
 } rad__load_arrivals;
 
 RAD_INTERNAL rad__load_arrivals rad__load_arrivals_begin(const struct rad__load_schedule *schedule);

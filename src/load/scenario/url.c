@@ -27,8 +27,7 @@ static const char *check_name(const char *host, size_t size)
         if (!is_letter(host[i]) && !is_digit(host[i]) && strchr(".-_", host[i]) == NULL)
             return "expected letters, digits, dots and hyphens in the host; an IPv6 address stands "
                    "in brackets";
-    if (host[0] == '.' || host[0] == '-')
-        return "expected a host that begins with a letter or a digit";
+    if (host[0] == '.' || host[0] == '-') return "expected a host that begins with a letter or a digit";
     return NULL;
 }
 
@@ -39,8 +38,7 @@ static const char *check_ipv6(const char *host, size_t size)
     if (size > 45) return "expected an IPv6 address between [ and ]";
     for (size_t i = 0; i < size; i++) {
         bool hex = is_digit(host[i]) || (is_letter(host[i]) && (host[i] | 32) <= 'f');
-        if (!hex && host[i] != ':' && host[i] != '.')
-            return "expected an IPv6 address between [ and ]";
+        if (!hex && host[i] != ':' && host[i] != '.') return "expected an IPv6 address between [ and ]";
         colons += host[i] == ':';
     }
     return colons >= 2 && colons <= 8 ? NULL : "expected an IPv6 address between [ and ]";
@@ -59,12 +57,10 @@ static const char *check_port(const char *port, size_t size)
 }
 
 /* Between // and the path. */
-static const char *take_authority(rad__load_url *url, const char *text, size_t size,
-                                  rad_arena *arena)
+static const char *take_authority(rad__load_url *url, const char *text, size_t size, rad_arena *arena)
 {
     const char *host = text, *port = NULL, *end = text + size, *host_end = end, *wrong;
-    if (memchr(text, '@', size) != NULL)
-        return "expected no user name and password; send an Authorization header";
+    if (memchr(text, '@', size) != NULL) return "expected no user name and password; send an Authorization header";
     if (size > 0 && *text == '[') {
         const char *close = memchr(text, ']', size);
         if (close == NULL) return "expected a ] after the IPv6 address";
@@ -84,8 +80,7 @@ static const char *take_authority(rad__load_url *url, const char *text, size_t s
     if (wrong == NULL && port != NULL) wrong = check_port(port, (size_t)(end - port));
     if (wrong != NULL) return wrong;
     url->host = rad__arena_text(arena, host, (size_t)(host_end - host));
-    url->port = port != NULL ? rad__arena_text(arena, port, (size_t)(end - port))
-                             : (url->tls ? "443" : "80");
+    url->port = port != NULL ? rad__arena_text(arena, port, (size_t)(end - port)) : (url->tls ? "443" : "80");
     return NULL;
 }
 

@@ -12,7 +12,6 @@ typedef struct rad__load_url {
 } rad__load_url;
 
 /* NULL, or what was expected; NULL with arena->failed: memory ran out. Texts live in the arena. */
-RAD_INTERNAL const char *rad__load_url_parse(rad__load_url *url, const char *text,
-                                             rad_arena *arena);
+RAD_INTERNAL const char *rad__load_url_parse(rad__load_url *url, const char *text, rad_arena *arena);
 
 #endif

@@ -26,18 +26,15 @@ static void set_remove(rad__load_pool *p, struct rad__load_conn_set *set, uint32
 
 static uint32_t places_of(const struct rad__load_target *t, uint32_t users, uint32_t shards)
 {
-    uint32_t share =
-        t->max_connections / shards; /* at least one: the scenario's reader sees to it */
+    uint32_t share = t->max_connections / shards; /* at least one: the scenario's reader sees to it */
     share = share > 0 ? share : 1;
     return share < users ? share : users > 0 ? users : 1;
 }
 
-bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s, uint32_t users,
-                         uint32_t shards)
+bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s, uint32_t users, uint32_t shards)
 {
     *p = (rad__load_pool){.target_count = s->target_count};
-    for (uint32_t t = 0; t < s->target_count; t++)
-        p->conn_count += places_of(&s->targets[t], users, shards);
+    for (uint32_t t = 0; t < s->target_count; t++) p->conn_count += places_of(&s->targets[t], users, shards);
     p->conns = rad__alloc(p->conn_count, sizeof *p->conns);
     p->targets = rad__alloc(s->target_count, sizeof *p->targets);
     p->sets = rad__alloc((size_t)p->conn_count * 2, sizeof *p->sets);
@@ -161,8 +158,7 @@ bool rad__load_pool_valid(const rad__load_pool *p)
             available += room;
             closed += shut;
         }
-        if (!at->own && (available != at->available.count || closed != at->closed.count))
-            return false;
+        if (!at->own && (available != at->available.count || closed != at->closed.count)) return false;
     }
     return true;
 }

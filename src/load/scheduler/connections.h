@@ -53,13 +53,12 @@ struct rad__load_lease {
     bool last; /* and closed after this request */
 };
 
-RAD_INTERNAL bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s,
-                                      uint32_t users, uint32_t shards);
+RAD_INTERNAL bool rad__load_pool_open(rad__load_pool *p, const rad__load_scenario *s, uint32_t users, uint32_t shards);
 RAD_INTERNAL void rad__load_pool_close(rad__load_pool *p);
 
 /* False: exhausted. `draw` is used only when home is taken. */
-RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user,
-                                      rad__load_stream *draw, struct rad__load_lease *lease);
+RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad__load_stream *draw,
+                                      struct rad__load_lease *lease);
 
 /* A closed place is being opened, before anybody needs it. */
 RAD_INTERNAL void rad__load_pool_begin(rad__load_pool *p, uint32_t conn);
@@ -72,9 +71,8 @@ static inline bool rad__load_pool_has(const rad__load_pool *p, uint32_t conn, ui
 
 /* A request is done. No-op on a connection that was closed since, also if it is open again. */
 RAD_INTERNAL void rad__load_pool_give(rad__load_pool *p, uint32_t conn, uint32_t opened);
-RAD_INTERNAL bool rad__load_pool_opened(rad__load_pool *p,
-                                        uint32_t conn); /* false: it is not being opened */
-RAD_INTERNAL bool rad__load_pool_shut(rad__load_pool *p, uint32_t conn); /* false: it was */
+RAD_INTERNAL bool rad__load_pool_opened(rad__load_pool *p, uint32_t conn); /* false: it is not being opened */
+RAD_INTERNAL bool rad__load_pool_shut(rad__load_pool *p, uint32_t conn);   /* false: it was */
 RAD_INTERNAL bool rad__load_pool_valid(const rad__load_pool *p);
 
 #endif

@@ -146,8 +146,7 @@ static bool spawn(rad__load_core *c)
     uint64_t jitter = 0;
     bool open = c->scenario->schedule.model == RAD__LOAD_OPEN;
     if (c->scenario->jitter_ns > 0 && !open) {
-        rad__load_stream draw =
-            rad__load_draw(c->seed, vu * c->shards + c->shard, 0, 0, RAD__LOAD_DRAW_JITTER);
+        rad__load_stream draw = rad__load_draw(c->seed, vu * c->shards + c->shard, 0, 0, RAD__LOAD_DRAW_JITTER);
         jitter = rad__load_below(&draw, c->scenario->jitter_ns + 1);
         if (!rad__load_due_room(c)) return false;
     }
@@ -156,8 +155,7 @@ static bool spawn(rad__load_core *c)
     c->running++;
     c->counters.spawned++;
     c->youngest = c->user_count;
-    c->users[vu] = (struct rad__load_user){
-        .conn = RAD_NONE, .state = RAD__LOAD_SPAWNED, .placed_ns = UINT64_MAX};
+    c->users[vu] = (struct rad__load_user){.conn = RAD_NONE, .state = RAD__LOAD_SPAWNED, .placed_ns = UINT64_MAX};
     rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_SPAWNED, .vu = vu});
     if (open)
         rad__load_user_idle(c, vu);
@@ -181,8 +179,7 @@ static void next_arrival(rad__load_core *c)
             break;
         }
     }
-    if (c->arrivals_left && c->scenario->duration_ns != 0 &&
-        c->next_arrival_ns >= c->scenario->duration_ns)
+    if (c->arrivals_left && c->scenario->duration_ns != 0 && c->next_arrival_ns >= c->scenario->duration_ns)
         c->arrivals_left = false;
 }
 
@@ -200,8 +197,7 @@ static void tell_starved(rad__load_core *c)
 {
     bool one_waits = c->arrivals_left && c->next_arrival_ns <= c->starved_ns;
     uint64_t tick = c->scenario->tick_ns;
-    if (one_waits && c->starved_ns != 0 && c->now_ns > tick + c->starved_ns)
-        c->starved_ns = c->now_ns - tick;
+    if (one_waits && c->starved_ns != 0 && c->now_ns > tick + c->starved_ns) c->starved_ns = c->now_ns - tick;
 }
 
 /* Whoever is idle takes the next arrival that is due; without anybody, it waits or is dropped. */
@@ -221,11 +217,9 @@ static void serve_arrivals(rad__load_core *c)
         }
         next_arrival(c);
     }
-    if (dropped > 0)
-        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_DROPPED, .count = dropped});
+    if (dropped > 0) rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_DROPPED, .count = dropped});
     bool queued = rad__heap_has(&c->due, c->user_capacity + OWN_ARRIVAL);
-    if (c->arrivals_left && c->next_arrival_ns > c->now_ns && !queued)
-        push_own(c, OWN_ARRIVAL, c->next_arrival_ns);
+    if (c->arrivals_left && c->next_arrival_ns > c->now_ns && !queued) push_own(c, OWN_ARRIVAL, c->next_arrival_ns);
 }
 
 /* What was planned and never begun, at the end. Of a run that ends early: what was planned until then. */
@@ -261,8 +255,7 @@ static bool is_asked(const rad__load_scenario *s, uint32_t target)
 {
     bool drawn = s->targets[target].weight > 0;
     for (uint32_t i = 0; i < s->request_count; i++)
-        if (s->requests[i].target == target || (s->requests[i].target == RAD_NONE && drawn))
-            return true;
+        if (s->requests[i].target == target || (s->requests[i].target == RAD_NONE && drawn)) return true;
     return false;
 }
 
@@ -273,10 +266,8 @@ static void connect_all(rad__load_core *c)
     for (uint32_t conn = 0; conn < c->pool.conn_count; conn++) {
         uint32_t target = c->pool.conns[conn].target;
         if (!is_asked(c->scenario, target)) continue;
-        rad__load_effect effect = {.kind = RAD__LOAD_DO_OPEN,
-                                   .vu = conn - c->pool.targets[target].first,
-                                   .conn = conn,
-                                   .target = target};
+        rad__load_effect effect = {
+            .kind = RAD__LOAD_DO_OPEN, .vu = conn - c->pool.targets[target].first, .conn = conn, .target = target};
         rad__load_pool_begin(&c->pool, conn);
         rad__load_effect_add(c, &effect);
     }
@@ -292,8 +283,7 @@ static void fire_own(rad__load_core *c, enum own what)
     case OWN_ARRIVAL: break; /* serve_arrivals looks anyway */
     case OWN_END:
         rad__load_end_begin(c);
-        if (c->phase == RAD__LOAD_DRAINING)
-            push_own(c, OWN_DRAINED, c->now_ns + c->scenario->drain_ns);
+        if (c->phase == RAD__LOAD_DRAINING) push_own(c, OWN_DRAINED, c->now_ns + c->scenario->drain_ns);
         break;
     case OWN_DRAINED: rad__load_end_over(c); break;
     case OWN_CHECK:
@@ -311,10 +301,8 @@ static void fire_user(rad__load_core *c, uint32_t vu)
     enum rad__load_wait waited = u->waits;
     if (!u->warned) {
         u->warned = true;
-        rad__load_event event = {.kind = RAD__LOAD_LONG_WAIT,
-                                 .vu = vu,
-                                 .request = u->request,
-                                 .count = u->due_ns - c->now_ns};
+        rad__load_event event = {
+            .kind = RAD__LOAD_LONG_WAIT, .vu = vu, .request = u->request, .count = u->due_ns - c->now_ns};
         rad__load_emit(c, &event);
         u->wake_ns = u->due_ns;
         set_place(c, vu);
@@ -333,8 +321,7 @@ static void fire_user(rad__load_core *c, uint32_t vu)
 
 void rad__load_due_fire(rad__load_core *c)
 {
-    while (c->due.count > 0 && rad__heap_top(&c->due)->key <= c->now_ns &&
-           c->phase != RAD__LOAD_OVER) {
+    while (c->due.count > 0 && rad__heap_top(&c->due)->key <= c->now_ns && c->phase != RAD__LOAD_OVER) {
         if (!settle_first(c)) continue;
         uint32_t item = rad__heap_top(&c->due)->item;
         rad__heap_remove(&c->due, item);

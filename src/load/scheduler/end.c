@@ -15,8 +15,7 @@ void rad__load_end_begin(rad__load_core *c)
     c->idle = c->warm = (struct rad__load_line){RAD_NONE, RAD_NONE};
     for (uint32_t vu = 0; vu < c->user_count; vu++) {
         const struct rad__load_user *u = &c->users[vu];
-        if (u->state != RAD__LOAD_COMPLETE && u->waits != RAD__LOAD_FOR_ANSWER)
-            rad__load_user_finish(c, vu);
+        if (u->state != RAD__LOAD_COMPLETE && u->waits != RAD__LOAD_FOR_ANSWER) rad__load_user_finish(c, vu);
     }
 }
 
@@ -25,16 +24,13 @@ void rad__load_end_over(rad__load_core *c)
     if (c->phase == RAD__LOAD_OVER) return;
     rad__load_lines_clear(c);
     c->idle = c->warm = (struct rad__load_line){RAD_NONE, RAD_NONE};
-    for (uint32_t vu = 0; vu < c->user_count; vu++) {
+    for (uint32_t vu = 0; vu < c->user_count; vu++)
         if (c->users[vu].state != RAD__LOAD_COMPLETE) rad__load_user_finish(c, vu);
-    }
     uint64_t dropped = rad__load_arrivals_unserved(c);
-    if (dropped > 0)
-        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_DROPPED, .count = dropped});
+    if (dropped > 0) rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_DROPPED, .count = dropped});
     c->phase = RAD__LOAD_OVER;
-    rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_PHASE,
-                                         .count = RAD__LOAD_OVER,
-                                         .fault = (uint32_t)c->exhausted});
+    rad__load_emit(
+        c, &(rad__load_event){.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_OVER, .fault = (uint32_t)c->exhausted});
     rad__load_assert_now(c, true);
 }
 
@@ -51,8 +47,7 @@ void rad__load_assert_now(rad__load_core *c, bool final)
     const struct rad__load_tally *t = &c->metrics.measured;
     bool something = t->responses + t->errors + t->timeouts > 0;
     bool old = c->log != NULL && c->log->version == 1;
-    if (c->shards > 1)
-        return; /* what has to hold is about all of them: whoever merges them looks */
+    if (c->shards > 1) return; /* what has to hold is about all of them: whoever merges them looks */
     for (uint32_t i = 0; i < c->scenario->assertion_count; i++) {
         const struct rad__load_assertion *a = &c->scenario->assertions[i];
         if (!final && (!a->abort || !something)) continue;
@@ -63,8 +58,7 @@ void rad__load_assert_now(rad__load_core *c, bool final)
         if (!holds) c->failed = true;
         if (!holds && !final) c->aborted = true;
         if (holds && !final) continue;
-        rad__load_event event = {.kind = holds ? RAD__LOAD_ASSERTION_PASSED
-                                               : RAD__LOAD_ASSERTION_FAILED,
+        rad__load_event event = {.kind = holds ? RAD__LOAD_ASSERTION_PASSED : RAD__LOAD_ASSERTION_FAILED,
                                  .what = i,
                                  .actual = actual,
                                  .wanted = a->bound};

@@ -9,8 +9,8 @@
 
 /* Merge sort from the bottom: stable, so what the engine met first stays first; and quick when there is nothing to
  * sort, as with one answer in a turn. */
-static void merge(const struct rad__load_place *from, struct rad__load_place *to, uint32_t low,
-                  uint32_t middle, uint32_t high)
+static void merge(const struct rad__load_place *from, struct rad__load_place *to, uint32_t low, uint32_t middle,
+                  uint32_t high)
 {
     uint32_t a = low, b = middle;
     for (uint32_t i = low; i < high; i++) {
@@ -19,8 +19,7 @@ static void merge(const struct rad__load_place *from, struct rad__load_place *to
     }
 }
 
-static const struct rad__load_place *sort(const rad__load_input *inputs, uint32_t count,
-                                          struct rad__load_place *order)
+static const struct rad__load_place *sort(const rad__load_input *inputs, uint32_t count, struct rad__load_place *order)
 {
     struct rad__load_place *from = order, *to = order + count;
     bool sorted = true;
@@ -43,8 +42,7 @@ static const struct rad__load_place *sort(const rad__load_input *inputs, uint32_
 
 /* ---- Inputs ---------------------------------------------------------------------------------------------- */
 
-static void connection_event(rad__load_core *c, const rad__load_input *in,
-                             enum rad__load_event_kind kind)
+static void connection_event(rad__load_core *c, const rad__load_input *in, enum rad__load_event_kind kind)
 {
     rad__load_event event = {.kind = kind,
                              .conn = in->conn,
@@ -58,8 +56,7 @@ static void take(rad__load_core *c, const rad__load_input *in)
 {
     switch ((enum rad__load_input_kind)in->kind) {
     case RAD__LOAD_IN_CONNECTED:
-        if (rad__load_pool_opened(&c->pool, in->conn))
-            connection_event(c, in, RAD__LOAD_CONN_ESTABLISHED);
+        if (rad__load_pool_opened(&c->pool, in->conn)) connection_event(c, in, RAD__LOAD_CONN_ESTABLISHED);
         break;
     case RAD__LOAD_IN_CONN_FAILED:
         rad__load_pool_shut(&c->pool, in->conn);
@@ -80,16 +77,12 @@ static const char *impossible(const rad__load_core *c, const rad__load_input *in
     if (in->kind < RAD__LOAD_IN_CONNECTED || in->kind > RAD__LOAD_IN_FAILED) return "is of no kind";
     if (in->conn >= c->pool.conn_count) return "is about a connection that does not exist";
     if (of_user && in->vu >= c->user_count) return "is about a user that does not exist";
-    if (of_user && in->request > c->users[in->vu].request)
-        return "answers a request that was not made";
+    if (of_user && in->request > c->users[in->vu].request) return "answers a request that was not made";
     if (of_user && in->request == 0) return "answers no request";
     if (in->fault >= RAD__LOAD_FAULT_COUNT) return "has an unknown fault";
-    if (in->kind == RAD__LOAD_IN_FAILED && in->fault == RAD__LOAD_OK)
-        return "failed without a fault";
-    if (in->fault == RAD__LOAD_REQUEST_TIMEOUT)
-        return "timed out: that is for the scheduler to say";
-    if (in->at_ns > c->now_ns || in->sent_ns > in->at_ns || in->first_ns > in->at_ns)
-        return "is from the future";
+    if (in->kind == RAD__LOAD_IN_FAILED && in->fault == RAD__LOAD_OK) return "failed without a fault";
+    if (in->fault == RAD__LOAD_REQUEST_TIMEOUT) return "timed out: that is for the scheduler to say";
+    if (in->at_ns > c->now_ns || in->sent_ns > in->at_ns || in->first_ns > in->at_ns) return "is from the future";
     return NULL;
 }
 
@@ -105,15 +98,14 @@ static void fetch_ahead(const rad__load_core *c, uint64_t key)
 }
 
 /* Before any is taken, or written down. */
-static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn,
-                             const struct rad__load_place *order, rad_error *error)
+static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn, const struct rad__load_place *order,
+                             rad_error *error)
 {
     for (uint32_t i = 0; i < turn->input_count; i++) {
         if (i + AHEAD < turn->input_count) fetch_ahead(c, order[i + AHEAD].key);
         const char *wrong = impossible(c, &turn->inputs[order[i].index]);
         if (wrong != NULL)
-            return rad__error(error, RAD_EINPUT, "input %" PRIu32 " of tick %" PRIu64 " %s", i + 1,
-                              c->tick, wrong);
+            return rad__error(error, RAD_EINPUT, "input %" PRIu32 " of tick %" PRIu64 " %s", i + 1, c->tick, wrong);
     }
     return 0;
 }

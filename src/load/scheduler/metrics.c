@@ -9,9 +9,8 @@ bool rad__load_metrics_open(rad__load_metrics *m, const rad__load_scenario *scen
 {
     *m = (rad__load_metrics){.scenario = scenario};
     m->by_request = rad__alloc(scenario->request_count, sizeof *m->by_request);
-    bool ok = m->by_request != NULL && rad__histogram_open(&m->service) &&
-              rad__histogram_open(&m->response) && rad__histogram_open(&m->connect) &&
-              rad__histogram_open(&m->current_service);
+    bool ok = m->by_request != NULL && rad__histogram_open(&m->service) && rad__histogram_open(&m->response) &&
+              rad__histogram_open(&m->connect) && rad__histogram_open(&m->current_service);
     if (!ok) rad__load_metrics_close(m);
     return ok;
 }
@@ -123,8 +122,7 @@ static void feed_response(rad__load_metrics *m, const rad__load_event *e)
     m->checks_failed += failed;
     r->checks_failed += failed;
     rad__histogram_record(&m->service, e->service_ns);
-    if (m->scenario->schedule.model == RAD__LOAD_OPEN)
-        rad__histogram_record(&m->response, e->response_ns);
+    if (m->scenario->schedule.model == RAD__LOAD_OPEN) rad__histogram_record(&m->response, e->response_ns);
     record_of_request(m, r, e->service_ns);
 }
 
@@ -183,9 +181,7 @@ void rad__load_metrics_feed(rad__load_metrics *m, const rad__load_event *e)
     case RAD__LOAD_CONN_ESTABLISHED:
     case RAD__LOAD_CONN_ERROR:
     case RAD__LOAD_CONN_CLOSED: feed_connection(m, e); break;
-    case RAD__LOAD_EXHAUSTED:
-        m->exhausted[e->fault < RAD__LOAD_FAULT_COUNT ? e->fault : 0]++;
-        break;
+    case RAD__LOAD_EXHAUSTED: m->exhausted[e->fault < RAD__LOAD_FAULT_COUNT ? e->fault : 0]++; break;
     case RAD__LOAD_LATE: m->late++; break;
     case RAD__LOAD_LONG_WAIT: m->long_waits++; break;
     case RAD__LOAD_DROPPED: m->dropped += e->count; break;
@@ -216,11 +212,9 @@ uint64_t rad__load_metrics_measure(const rad__load_metrics *m, const struct rad_
     case RAD__LOAD_ERROR_SHARE: return rad__load_ppm(t->errors + t->timeouts, done);
     case RAD__LOAD_SUCCESS_SHARE: return rad__load_ppm(m->ok, done);
     case RAD__LOAD_RATE: return rad__load_metrics_rate(m);
-    case RAD__LOAD_RATE_REACHED:
-        return rad__load_ppm(m->arrivals - m->blocked, m->arrivals + m->dropped);
+    case RAD__LOAD_RATE_REACHED: return rad__load_ppm(m->arrivals - m->blocked, m->arrivals + m->dropped);
     case RAD__LOAD_5XX_SHARE: return rad__load_ppm(m->by_class[5], t->responses);
-    case RAD__LOAD_CHECK_SHARE:
-        return rad__load_ppm(m->checks_made - m->checks_failed, m->checks_made);
+    case RAD__LOAD_CHECK_SHARE: return rad__load_ppm(m->checks_made - m->checks_failed, m->checks_made);
     case RAD__LOAD_DROPPED_COUNT: return m->dropped;
     }
     rad__panic(__FILE__, __LINE__, __func__, "an assertion without measure");

@@ -17,8 +17,7 @@ struct rad__load_by_request {
     struct rad__load_tally tally;
     uint64_t ok; /* responses below 400 */
     uint64_t checks_failed;
-    rad_histogram
-        service; /* opened with the first answer, when there are few requests (counts NULL: not) */
+    rad_histogram service; /* opened with the first answer, when there are few requests (counts NULL: not) */
 };
 
 /* One second of the run. */
@@ -94,8 +93,7 @@ static inline uint64_t rad__load_quantile(const rad_histogram *h, uint32_t ppm)
 }
 
 /* What an assertion is about, as an integer in the unit of its bound. */
-RAD_INTERNAL uint64_t rad__load_metrics_measure(const rad__load_metrics *m,
-                                                const struct rad__load_assertion *a);
+RAD_INTERNAL uint64_t rad__load_metrics_measure(const rad__load_metrics *m, const struct rad__load_assertion *a);
 RAD_INTERNAL bool rad__load_assertion_holds(const struct rad__load_assertion *a, uint64_t actual);
 
 /* Answers per 1,000 s of the time that was measured; none at all is a rate of 0, no time at all is no data. */

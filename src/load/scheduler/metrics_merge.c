@@ -83,8 +83,7 @@ static void add_second(struct rad__load_second *to, const struct rad__load_secon
 static bool add_seconds(rad__load_metrics *m, const rad__load_metrics *o)
 {
     uint32_t count = 0, a = 0, b = 0;
-    struct rad__load_second *all =
-        rad__alloc((size_t)m->second_count + o->second_count + 1, sizeof *all);
+    struct rad__load_second *all = rad__alloc((size_t)m->second_count + o->second_count + 1, sizeof *all);
     if (all == NULL) return false;
     while (a < m->second_count || b < o->second_count) {
         uint64_t mine = a < m->second_count ? m->seconds[a].second : UINT64_MAX;

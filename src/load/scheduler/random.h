@@ -39,11 +39,11 @@ static inline uint64_t rad__load_next(rad__load_stream *r)
     return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-static inline rad__load_stream rad__load_draw(uint64_t seed, uint32_t vu, uint64_t iteration,
-                                              uint32_t position, enum rad__load_purpose purpose)
+static inline rad__load_stream rad__load_draw(uint64_t seed, uint32_t vu, uint64_t iteration, uint32_t position,
+                                              enum rad__load_purpose purpose)
 {
-    uint64_t mixed = rad__mix2(rad__mix2(seed, iteration),
-                               (uint64_t)vu << 32 ^ (uint64_t)position << 8 ^ (uint64_t)purpose);
+    uint64_t mixed =
+        rad__mix2(rad__mix2(seed, iteration), (uint64_t)vu << 32 ^ (uint64_t)position << 8 ^ (uint64_t)purpose);
     return (rad__load_stream){mixed != 0 ? mixed : UINT64_C(0x9e3779b97f4a7c15)};
 }
 
@@ -54,8 +54,7 @@ static inline uint64_t rad__load_below(rad__load_stream *r, uint64_t bound)
     unsigned __int128 product = (unsigned __int128)rad__load_next(r) * bound;
     if (RAD_UNLIKELY((uint64_t)product < bound)) {
         uint64_t threshold = -bound % bound;
-        while ((uint64_t)product < threshold)
-            product = (unsigned __int128)rad__load_next(r) * bound;
+        while ((uint64_t)product < threshold) product = (unsigned __int128)rad__load_next(r) * bound;
     }
     return (uint64_t)(product >> 64);
 }

@@ -13,22 +13,16 @@ static bool allocate(rad__load_core *c)
     c->lines = rad__alloc(s->step_count, sizeof *c->lines);
     c->request_sums = rad__alloc(s->request_count, sizeof *c->request_sums);
     c->target_sums = rad__alloc(s->target_count, sizeof *c->target_sums);
-    return c->users != NULL && c->lines != NULL && c->request_sums != NULL &&
-           c->target_sums != NULL && rad__bitset_reserve(&c->occupied, s->step_count) &&
-           rad__load_pool_open(&c->pool, s, c->user_capacity, c->shards) &&
-           rad__load_metrics_open(&c->metrics, s);
+    return c->users != NULL && c->lines != NULL && c->request_sums != NULL && c->target_sums != NULL &&
+           rad__bitset_reserve(&c->occupied, s->step_count) &&
+           rad__load_pool_open(&c->pool, s, c->user_capacity, c->shards) && rad__load_metrics_open(&c->metrics, s);
 }
 
-int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, uint64_t seed,
-                        uint32_t shard, uint32_t shards, bool logical, rad__load_log *log,
-                        rad_error *error)
+int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, uint64_t seed, uint32_t shard,
+                        uint32_t shards, bool logical, rad__load_log *log, rad_error *error)
 {
-    *c = (rad__load_core){.scenario = scenario,
-                          .seed = seed,
-                          .shard = shard,
-                          .shards = shards,
-                          .logical = logical,
-                          .log = log};
+    *c = (rad__load_core){
+        .scenario = scenario, .seed = seed, .shard = shard, .shards = shards, .logical = logical, .log = log};
     c->user_capacity = rad__load_users_of_shard(scenario, shard, shards);
     c->idle = c->warm = (struct rad__load_line){RAD_NONE, RAD_NONE};
     bool old = log != NULL && log->version < 3, open = scenario->schedule.model == RAD__LOAD_OPEN;
@@ -38,14 +32,11 @@ int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, u
         rad__load_core_close(c);
         return rad__error_memory(error);
     }
-    for (uint32_t i = 0; i < scenario->step_count; i++)
-        c->lines[i] = (struct rad__load_line){RAD_NONE, RAD_NONE};
+    for (uint32_t i = 0; i < scenario->step_count; i++) c->lines[i] = (struct rad__load_line){RAD_NONE, RAD_NONE};
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < scenario->request_count; i++)
-        c->request_sums[i] = sum += scenario->requests[i].weight;
+    for (uint32_t i = 0; i < scenario->request_count; i++) c->request_sums[i] = sum += scenario->requests[i].weight;
     sum = 0;
-    for (uint32_t i = 0; i < scenario->target_count; i++)
-        c->target_sums[i] = sum += scenario->targets[i].weight;
+    for (uint32_t i = 0; i < scenario->target_count; i++) c->target_sums[i] = sum += scenario->targets[i].weight;
     rad__load_due_begin(c);
     if (c->error != 0) {
         rad__load_core_close(c);
@@ -107,8 +98,7 @@ void rad__load_move(rad__load_core *c, uint32_t vu, enum rad__load_state to)
 
 static void begin_turn(rad__load_core *c, const rad__load_turn *turn)
 {
-    struct rad__load_turn_record record = {.passed_ns = turn->now_ns - c->now_ns,
-                                           .inputs = turn->input_count};
+    struct rad__load_turn_record record = {.passed_ns = turn->now_ns - c->now_ns, .inputs = turn->input_count};
     record.flags |= turn->paused ? RAD__LOAD_TURN_PAUSED : 0u;
     record.flags |= turn->interrupted ? RAD__LOAD_TURN_INTERRUPTED : 0u;
     c->now_ns = turn->now_ns;
@@ -146,9 +136,7 @@ static void flush_when_due(rad__load_core *c)
     }
     if (c->log->written >= c->scenario->limits.max_log_bytes && c->exhausted == RAD__LOAD_OK) {
         c->exhausted = RAD__LOAD_LOG_FULL;
-        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_EXHAUSTED,
-                                             .vu = RAD_NONE,
-                                             .fault = RAD__LOAD_LOG_FULL});
+        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_EXHAUSTED, .vu = RAD_NONE, .fault = RAD__LOAD_LOG_FULL});
     }
 }
 
@@ -171,11 +159,9 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
     if (!turn->paused) rad__load_activate(c);
     flush_when_due(c);
     c->interrupted |= turn->interrupted;
-    if (c->interrupted || c->aborted || c->exhausted != RAD__LOAD_OK || nothing_to_come(c))
-        rad__load_end_over(c);
+    if (c->interrupted || c->aborted || c->exhausted != RAD__LOAD_OK || nothing_to_come(c)) rad__load_end_over(c);
     if (c->error != 0 || c->metrics.failed) return rad__error_memory(error);
-    if (c->log != NULL && c->log->failed != 0)
-        return rad__error(error, c->log->failed, "%s", c->log->error.text);
+    if (c->log != NULL && c->log->failed != 0) return rad__error(error, c->log->failed, "%s", c->log->error.text);
     RAD_DCHECK(rad__load_core_wrong(c) == NULL);
     return 0;
 }
@@ -201,15 +187,12 @@ static const char *user_wrong(const rad__load_core *c, uint32_t vu)
     if (comes && !rad__load_wait_valid(c, vu)) return "what a user waits for is not in the queue";
     switch ((enum rad__load_state)u->state) {
     case RAD__LOAD_SPAWNED:
-        return u->waits == RAD__LOAD_FOR_ARRIVAL || u->waits == RAD__LOAD_FOR_START
-                   ? NULL
-                   : "a user never becomes ready";
-    case RAD__LOAD_WAITING:
-        return u->waits != RAD__LOAD_FOR_NOTHING ? NULL : "a user waits for nothing";
+        return u->waits == RAD__LOAD_FOR_ARRIVAL || u->waits == RAD__LOAD_FOR_START ? NULL
+                                                                                    : "a user never becomes ready";
+    case RAD__LOAD_WAITING: return u->waits != RAD__LOAD_FOR_NOTHING ? NULL : "a user waits for nothing";
     case RAD__LOAD_EXECUTING: return "a user executes between two turns";
     case RAD__LOAD_READY:
-    case RAD__LOAD_COMPLETE:
-        return u->waits == RAD__LOAD_FOR_NOTHING ? NULL : "a user waits, and does not";
+    case RAD__LOAD_COMPLETE: return u->waits == RAD__LOAD_FOR_NOTHING ? NULL : "a user waits, and does not";
     }
     return "a user without state";
 }
@@ -221,11 +204,9 @@ const char *rad__load_core_wrong(const rad__load_core *c)
     for (uint32_t i = 0; i < c->user_count; i++) {
         const char *wrong = user_wrong(c, i);
         if (wrong != NULL) return wrong;
-        under_way +=
-            c->users[i].state == RAD__LOAD_WAITING && c->users[i].waits == RAD__LOAD_FOR_ANSWER;
+        under_way += c->users[i].state == RAD__LOAD_WAITING && c->users[i].waits == RAD__LOAD_FOR_ANSWER;
         ready += c->users[i].state == RAD__LOAD_READY;
-        waiting += c->users[i].waits != RAD__LOAD_FOR_NOTHING &&
-                   c->users[i].waits != RAD__LOAD_FOR_ARRIVAL;
+        waiting += c->users[i].waits != RAD__LOAD_FOR_NOTHING && c->users[i].waits != RAD__LOAD_FOR_ARRIVAL;
         running += c->users[i].state != RAD__LOAD_COMPLETE;
     }
     for (uint32_t s = 0; s < c->scenario->step_count; s++) {
@@ -234,17 +215,12 @@ const char *rad__load_core_wrong(const rad__load_core *c)
                 return "a line has somebody else in it";
             if (++in_lines > ready) return "a user is in two lines";
         }
-        if (rad__bitset_has(&c->occupied, s) != (c->lines[s].first != RAD_NONE))
-            return "a line is forgotten";
+        if (rad__bitset_has(&c->occupied, s) != (c->lines[s].first != RAD_NONE)) return "a line is forgotten";
     }
     const struct rad__load_tally *t = &c->metrics.all;
     if (in_lines != ready || c->ready_count != ready) return "a ready user is in no line";
     if (running != c->running) return "users are miscounted";
-    if (t->issued != t->responses + t->errors + t->timeouts + t->cancelled + under_way)
-        return "requests do not add up";
-    if (waiting != c->waiting || waiting > c->scenario->limits.max_events)
-        return "the queue is over its limit";
-    return rad__load_pool_valid(&c->pool) && rad__heap_valid(&c->due)
-               ? NULL
-               : "pool or queue are out of order";
+    if (t->issued != t->responses + t->errors + t->timeouts + t->cancelled + under_way) return "requests do not add up";
+    if (waiting != c->waiting || waiting > c->scenario->limits.max_events) return "the queue is over its limit";
+    return rad__load_pool_valid(&c->pool) && rad__heap_valid(&c->due) ? NULL : "pool or queue are out of order";
 }

@@ -32,13 +32,7 @@
 #include "load/scheduler/connections.h"
 #include "load/scheduler/metrics.h"
 
-enum rad__load_state {
-    RAD__LOAD_SPAWNED,
-    RAD__LOAD_READY,
-    RAD__LOAD_EXECUTING,
-    RAD__LOAD_WAITING,
-    RAD__LOAD_COMPLETE
-};
+enum rad__load_state { RAD__LOAD_SPAWNED, RAD__LOAD_READY, RAD__LOAD_EXECUTING, RAD__LOAD_WAITING, RAD__LOAD_COMPLETE };
 
 enum rad__load_wait {
     RAD__LOAD_FOR_NOTHING,
@@ -137,15 +131,14 @@ typedef struct rad__load_core {
 } rad__load_core;
 
 /* `log` may be NULL and stays the caller's. Shard i of n has the users i, i + n, … and the arrivals i, i + n, … */
-RAD_INTERNAL int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario,
-                                     uint64_t seed, uint32_t shard, uint32_t shards, bool logical,
-                                     rad__load_log *log, rad_error *error);
+RAD_INTERNAL int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, uint64_t seed,
+                                     uint32_t shard, uint32_t shards, bool logical, rad__load_log *log,
+                                     rad_error *error);
 RAD_INTERNAL void rad__load_core_close(rad__load_core *c);
 
 /* One turn. Effects are in c->effects until the next. RAD_EINPUT: an input that cannot be (replay of a broken log;
  * *error says which). */
-RAD_INTERNAL int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn,
-                                     rad_error *error);
+RAD_INTERNAL int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error *error);
 
 static inline bool rad__load_core_over(const rad__load_core *c)
 {
@@ -158,8 +151,7 @@ RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
 /* When what was written has to be on its way to the disk; UINT64_MAX: nothing has to. */
 RAD_INTERNAL uint64_t rad__load_core_flush_ns(const rad__load_core *c);
 
-RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to,
-                                         const struct rad__load_counters *from);
+RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to, const struct rad__load_counters *from);
 
 /* I1 … I5 over the whole state: NULL, or what does not hold. For the lab and checked builds. */
 RAD_INTERNAL const char *rad__load_core_wrong(const rad__load_core *c);
@@ -172,10 +164,8 @@ RAD_INTERNAL void rad__load_effect_add(rad__load_core *c, const rad__load_effect
 
 /* due.c: the queue */
 RAD_INTERNAL bool rad__load_due_room(const rad__load_core *c);
-RAD_INTERNAL void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what,
-                                     uint64_t due_ns);
-RAD_INTERNAL void rad__load_wait_over(rad__load_core *c,
-                                      uint32_t vu); /* it does not wait for that any more */
+RAD_INTERNAL void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns);
+RAD_INTERNAL void rad__load_wait_over(rad__load_core *c, uint32_t vu); /* it does not wait for that any more */
 RAD_INTERNAL bool rad__load_wait_valid(const rad__load_core *c, uint32_t vu);
 RAD_INTERNAL void rad__load_due_begin(rad__load_core *c);
 RAD_INTERNAL void rad__load_due_fire(rad__load_core *c);
@@ -194,12 +184,10 @@ RAD_INTERNAL void rad__load_activate(rad__load_core *c);
 RAD_INTERNAL void rad__load_lines_clear(rad__load_core *c);
 
 /* input.c */
-RAD_INTERNAL int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn,
-                                       rad_error *error);
+RAD_INTERNAL int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_error *error);
 
 /* choose.c: what is drawn */
-RAD_INTERNAL rad__load_stream rad__load_user_draw(const rad__load_core *c,
-                                                  const struct rad__load_user *u, uint32_t vu,
+RAD_INTERNAL rad__load_stream rad__load_user_draw(const rad__load_core *c, const struct rad__load_user *u, uint32_t vu,
                                                   enum rad__load_purpose purpose);
 RAD_INTERNAL void rad__load_choose(rad__load_core *c, uint32_t vu); /* what it asks for, and whom */
 RAD_INTERNAL uint64_t rad__load_choose_pause(rad__load_core *c, uint32_t vu);

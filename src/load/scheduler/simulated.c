@@ -8,8 +8,7 @@
 
 /* A request under way, or what became of a connection; one cache line. */
 struct pending {
-    uint64_t at_ns,
-        took_ns; /* since it was sent, or since the connection was asked for; 0: never sent */
+    uint64_t at_ns, took_ns; /* since it was sent, or since the connection was asked for; 0: never sent */
     uint64_t request, body_bytes;
     uint32_t vu, conn, what;
     uint16_t status;
@@ -42,8 +41,8 @@ struct simulated {
     struct flight *flights; /* by user */
     struct pending *pending;
     uint32_t pending_count, pending_capacity, free_pending; /* free ones are a list, by `vu` */
-    rad__calendar calendar; /* of pending, by the tick in which they come */
-    rad_heap workers;       /* when each is free; empty: no limit */
+    rad__calendar calendar;                                 /* of pending, by the tick in which they come */
+    rad_heap workers;                                       /* when each is free; empty: no limit */
     rad__load_input *inputs;
     uint32_t input_count, input_capacity;
 };
@@ -97,13 +96,11 @@ static uint16_t draw_status(rad__load_stream *draw, const struct rad__load_simul
     return s->statuses[i].status;
 }
 
-static void draw_connection(const struct simulated *e, rad__load_stream draw,
-                            struct rad__load_outcome *o)
+static void draw_connection(const struct simulated *e, rad__load_stream draw, struct rad__load_outcome *o)
 {
     const struct rad__load_simulated *s = &e->scenario->simulated;
     o->connect_ns = draw_curve(&draw, &s->connect);
-    o->refused = draw_share(&draw, s->refuse_ppm) ||
-                 (s->max_connections != 0 && e->open_count >= s->max_connections);
+    o->refused = draw_share(&draw, s->refuse_ppm) || (s->max_connections != 0 && e->open_count >= s->max_connections);
 }
 
 static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__load_effect *send)
@@ -111,8 +108,7 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
     const struct rad__load_simulated *s = &e->scenario->simulated;
     bool open = e->scenario->schedule.model == RAD__LOAD_OPEN;
     uint32_t who = open ? RAD__LOAD_ARRIVAL : send->vu * e->shards + e->shard;
-    rad__load_stream draw =
-        rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_ANSWER);
+    rad__load_stream draw = rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_ANSWER);
     struct rad__load_outcome o = {.fault = RAD__LOAD_OK};
     o.latency_ns = draw_curve(&draw, &s->latency);
     o.body_bytes = draw_curve(&draw, &s->body);
@@ -121,10 +117,7 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
     if (draw_share(&draw, s->reset_ppm)) o.fault = RAD__LOAD_RESET;
     if (draw_share(&draw, s->garbage_ppm)) o.fault = RAD__LOAD_BAD_RESPONSE;
     if (send->open)
-        draw_connection(
-            e,
-            rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_CONNECT),
-            &o);
+        draw_connection(e, rad__load_draw(e->seed, who, send->iteration, send->position, RAD__LOAD_DRAW_CONNECT), &o);
     return o;
 }
 
@@ -132,8 +125,7 @@ static struct rad__load_outcome draw_outcome(struct simulated *e, const rad__loa
 
 static struct pending *new_pending(struct simulated *e, uint64_t at_ns)
 {
-    uint64_t tick = e->scenario->tick_ns, due = at_ns / tick + (at_ns % tick != 0),
-             next = e->now_ns / tick + 1;
+    uint64_t tick = e->scenario->tick_ns, due = at_ns / tick + (at_ns % tick != 0), next = e->now_ns / tick + 1;
     uint32_t slot = e->free_pending;
     if (slot != RAD_NONE) {
         e->free_pending = e->pending[slot].vu;
@@ -164,8 +156,8 @@ static uint64_t begins(struct simulated *e, uint64_t sent_ns)
 }
 
 /* It is there at `ready_ns`. */
-static int open_connection(struct simulated *e, const rad__load_effect *send,
-                           const struct rad__load_outcome *o, uint64_t ready_ns)
+static int open_connection(struct simulated *e, const rad__load_effect *send, const struct rad__load_outcome *o,
+                           uint64_t ready_ns)
 {
     struct pending *p = new_pending(e, ready_ns);
     if (p == NULL) return RAD_ENOMEM;
@@ -174,8 +166,8 @@ static int open_connection(struct simulated *e, const rad__load_effect *send,
     p->kind = o->refused ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONNECTED;
     p->fault = o->refused ? RAD__LOAD_REFUSED : RAD__LOAD_OK;
     p->took_ns = o->connect_ns;
-    e->conn[send->conn] = (struct simulated_conn){
-        .ready_ns = ready_ns, .opening = (uint32_t)(p - e->pending), .open = !o->refused};
+    e->conn[send->conn] =
+        (struct simulated_conn){.ready_ns = ready_ns, .opening = (uint32_t)(p - e->pending), .open = !o->refused};
     e->open_count += !o->refused;
     return 0;
 }
@@ -189,19 +181,15 @@ static int open_early(struct simulated *e, const rad__load_effect *open)
     return open_connection(e, open, &o, e->now_ns);
 }
 
-static int answer(struct simulated *e, const rad__load_effect *send,
-                  const struct rad__load_outcome *o)
+static int answer(struct simulated *e, const rad__load_effect *send, const struct rad__load_outcome *o)
 {
     const struct rad__load_simulated *s = &e->scenario->simulated;
     struct simulated_conn *conn = &e->conn[send->conn];
     conn->under_way++;
     conn->ends |= send->last;
     e->flights[send->vu] = (struct flight){send->request, send->conn, RAD_NONE};
-    uint64_t sent = e->now_ns > conn->ready_ns ? e->now_ns : conn->ready_ns,
-             start = begins(e, sent);
-    uint64_t done =
-        conn->open ? rad__load_through_stalls(start, o->latency_ns, s->stall_every_ns, s->stall_ns)
-                   : sent;
+    uint64_t sent = e->now_ns > conn->ready_ns ? e->now_ns : conn->ready_ns, start = begins(e, sent);
+    uint64_t done = conn->open ? rad__load_through_stalls(start, o->latency_ns, s->stall_every_ns, s->stall_ns) : sent;
     if (e->workers.count > 0 && conn->open) {
         uint32_t worker = rad__heap_top(&e->workers)->item;
         rad__heap_remove(&e->workers, worker);
@@ -262,8 +250,7 @@ static void cancel(struct simulated *e, const rad__load_effect *effect)
     land(e, effect->vu);
     if (slot == RAD_NONE) return;
     struct pending *p = &e->pending[slot];
-    p->late =
-        p->kind == RAD__LOAD_IN_RESPONSE && p->at_ns <= e->now_ns + e->scenario->simulated.late_ns;
+    p->late = p->kind == RAD__LOAD_IN_RESPONSE && p->at_ns <= e->now_ns + e->scenario->simulated.late_ns;
     p->dropped = !p->late;
 }
 
@@ -276,8 +263,7 @@ static void fetch_ahead(const struct simulated *e, const rad__load_effect *effec
     __builtin_prefetch(&e->flights[effect->vu], 1);
 }
 
-static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count,
-               rad_error *error)
+static int act(rad__load_engine *engine, const rad__load_effect *effects, uint32_t count, rad_error *error)
 {
     struct simulated *e = (struct simulated *)engine;
     int result = 0;
@@ -318,8 +304,7 @@ static uint64_t checks_failed(const struct rad__load_request *q, const struct pe
 static rad__load_input input_of(const struct simulated *e, const struct pending *p)
 {
     bool of_user = p->kind == RAD__LOAD_IN_RESPONSE || p->kind == RAD__LOAD_IN_FAILED;
-    rad__load_input in = {
-        .vu = p->vu, .conn = p->conn, .kind = p->kind, .fault = p->fault, .at_ns = p->at_ns};
+    rad__load_input in = {.vu = p->vu, .conn = p->conn, .kind = p->kind, .fault = p->fault, .at_ns = p->at_ns};
     if (of_user) {
         in.request = p->request;
         in.sent_ns = p->took_ns != 0 ? p->at_ns - (p->took_ns - 1) : 0;
@@ -366,8 +351,7 @@ static bool break_connection(struct simulated *e, const struct pending *p)
 
 static bool close_connection(struct simulated *e, const struct pending *p)
 {
-    rad__load_input in = {
-        .vu = p->vu, .conn = p->conn, .kind = RAD__LOAD_IN_CONN_CLOSED, .at_ns = p->at_ns};
+    rad__load_input in = {.vu = p->vu, .conn = p->conn, .kind = RAD__LOAD_IN_CONN_CLOSED, .at_ns = p->at_ns};
     shut(e, p->conn);
     return put_input(e, &in);
 }
@@ -383,21 +367,17 @@ static bool hand_over(struct simulated *e, uint32_t slot)
     land(e, p->vu);
     bool breaks = p->fault != RAD__LOAD_OK && conn->open;
     if (breaks && !break_connection(e, p)) return false;
-    return breaks || (conn->ends && conn->open && conn->under_way == 0) ? close_connection(e, p)
-                                                                        : true;
+    return breaks || (conn->ends && conn->open && conn->under_way == 0) ? close_connection(e, p) : true;
 }
 
 /* Straight to the tick in which something is due; to the next one, when somebody is ready. */
-static int turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *out,
-                rad_error *error)
+static int turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *out, rad_error *error)
 {
     struct simulated *e = (struct simulated *)engine;
     uint64_t tick = e->scenario->tick_ns, next = e->now_ns / tick + 1;
-    uint64_t due = until_ns / tick + (until_ns % tick != 0),
-             first = rad__calendar_first(&e->calendar);
+    uint64_t due = until_ns / tick + (until_ns % tick != 0), first = rad__calendar_first(&e->calendar);
     (void)poll;
-    RAD_ASSERT(until_ns != UINT64_MAX ||
-               first != UINT64_MAX); /* else somebody would wait for ever */
+    RAD_ASSERT(until_ns != UINT64_MAX || first != UINT64_MAX); /* else somebody would wait for ever */
     if (until_ns == UINT64_MAX || first < due) due = first;
     if (due < next) due = next;
     e->now_ns = due * tick;
@@ -407,8 +387,7 @@ static int turn(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__loa
         if (!e->pending[slot].dropped && !hand_over(e, slot)) return rad__error_memory(error);
         free_pending(e, slot);
     }
-    *out =
-        (rad__load_turn){.now_ns = e->now_ns, .inputs = e->inputs, .input_count = e->input_count};
+    *out = (rad__load_turn){.now_ns = e->now_ns, .inputs = e->inputs, .input_count = e->input_count};
     return 0;
 }
 
@@ -428,9 +407,8 @@ static void close_engine(rad__load_engine *engine)
 
 static const struct rad__load_engine_kind SIMULATED = {"simulated", act, turn, close_engine};
 
-int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario *scenario,
-                             uint64_t seed, uint32_t shard, uint32_t shards, uint32_t users,
-                             uint32_t conns, rad_error *error)
+int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario *scenario, uint64_t seed,
+                             uint32_t shard, uint32_t shards, uint32_t users, uint32_t conns, rad_error *error)
 {
     struct simulated *e = rad__alloc(1, sizeof *e);
     *engine = NULL;
@@ -447,8 +425,7 @@ int rad__load_simulated_open(rad__load_engine **engine, const rad__load_scenario
     e->flights = rad__alloc(users > 0 ? users : 1, sizeof *e->flights);
     bool ok = e->conn != NULL && e->flights != NULL && rad__calendar_open(&e->calendar);
     for (uint32_t i = 0; ok && i < conns; i++) e->conn[i].opening = RAD_NONE;
-    for (uint32_t i = 0; ok && i < scenario->simulated.workers; i++)
-        ok = rad__heap_push(&e->workers, i, 0, i);
+    for (uint32_t i = 0; ok && i < scenario->simulated.workers; i++) ok = rad__heap_push(&e->workers, i, 0, i);
     if (!ok) {
         close_engine(&e->engine);
         return rad__error_memory(error);

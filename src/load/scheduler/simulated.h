@@ -19,15 +19,14 @@ struct rad__load_outcome {
 };
 
 /* *e is closed by its kind. `users`: how many there are at most; `conns`: the same. */
-RAD_INTERNAL int rad__load_simulated_open(rad__load_engine **e, const rad__load_scenario *scenario,
-                                          uint64_t seed, uint32_t shard, uint32_t shards,
-                                          uint32_t users, uint32_t conns, rad_error *error);
+RAD_INTERNAL int rad__load_simulated_open(rad__load_engine **e, const rad__load_scenario *scenario, uint64_t seed,
+                                          uint32_t shard, uint32_t shards, uint32_t users, uint32_t conns,
+                                          rad_error *error);
 
 /* The value of a curve at a share (ppm, below a million), by straight lines between its points. */
 RAD_INTERNAL uint64_t rad__load_curve_at(const struct rad__load_curve *curve, uint32_t share_ppm);
 
 /* When work that begins at `start` and takes `length` is done, if nothing happens in the last stall of each period. */
-RAD_INTERNAL uint64_t rad__load_through_stalls(uint64_t start, uint64_t length, uint64_t every,
-                                               uint64_t stall);
+RAD_INTERNAL uint64_t rad__load_through_stalls(uint64_t start, uint64_t length, uint64_t every, uint64_t stall);
 
 #endif

@@ -17,8 +17,7 @@ static bool copy_heap(rad_heap *to, const rad_heap *from)
 {
     *to = (rad_heap){0};
     for (uint32_t i = 0; i < from->count; i++)
-        if (!rad__heap_push(to, from->nodes[i].item, from->nodes[i].key, from->nodes[i].tie))
-            return false;
+        if (!rad__heap_push(to, from->nodes[i].item, from->nodes[i].key, from->nodes[i].tie)) return false;
     return true;
 }
 
@@ -89,8 +88,7 @@ bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__lo
     to->lines = copy_array(from->lines, s->step_count, sizeof *to->lines);
     to->request_sums = copy_array(from->request_sums, s->request_count, sizeof *to->request_sums);
     to->target_sums = copy_array(from->target_sums, s->target_count, sizeof *to->target_sums);
-    bool ok = to->users != NULL && to->lines != NULL && to->request_sums != NULL &&
-              to->target_sums != NULL;
+    bool ok = to->users != NULL && to->lines != NULL && to->request_sums != NULL && to->target_sums != NULL;
     ok = copy_heap(&to->due, &from->due) && ok;
     ok = copy_bitset(&to->occupied, &from->occupied, s->step_count) && ok;
     ok = copy_pool(&to->pool, &from->pool) && ok;

@@ -40,8 +40,7 @@ static uint32_t take_ready(rad__load_core *c, uint32_t step)
 void rad__load_user_ready(rad__load_core *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
-    if (u->state == RAD__LOAD_SPAWNED)
-        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_READY, .vu = vu});
+    if (u->state == RAD__LOAD_SPAWNED) rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_READY, .vu = vu});
     rad__load_move(c, vu, RAD__LOAD_READY);
     u->waits = RAD__LOAD_FOR_NOTHING;
     u->ready_tick = c->tick;
@@ -81,8 +80,7 @@ static void complete(rad__load_core *c, uint32_t vu, enum rad__load_fault why)
     rad__load_move(c, vu, RAD__LOAD_COMPLETE);
     c->running--;
     c->counters.completed++;
-    rad__load_emit(
-        c, &(rad__load_event){.kind = RAD__LOAD_VU_COMPLETE, .vu = vu, .fault = (uint32_t)why});
+    rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_COMPLETE, .vu = vu, .fault = (uint32_t)why});
 }
 
 /* It finishes what it has begun, and begins nothing new. */
@@ -95,8 +93,7 @@ void rad__load_user_retire(rad__load_core *c, uint32_t vu)
 
 static bool is_last(const rad__load_core *c, const struct rad__load_user *u)
 {
-    return u->step + 1 == c->scenario->step_count &&
-           u->repeated + 1 >= c->scenario->steps[u->step].repeat;
+    return u->step + 1 == c->scenario->step_count && u->repeated + 1 >= c->scenario->steps[u->step].repeat;
 }
 
 static uint32_t flags_of(const rad__load_core *c, const struct rad__load_user *u, bool done)
@@ -160,8 +157,7 @@ static void execute(rad__load_core *c, uint32_t vu)
         send(c, vu, &lease);
         return;
     }
-    rad__load_event event = {
-        .kind = RAD__LOAD_EXHAUSTED, .vu = vu, .fault = RAD__LOAD_POOL_EXHAUSTED};
+    rad__load_event event = {.kind = RAD__LOAD_EXHAUSTED, .vu = vu, .fault = RAD__LOAD_POOL_EXHAUSTED};
     rad__load_emit(c, &event);
     rad__load_move(c, vu, RAD__LOAD_WAITING);
     rad__load_wait_for(c, vu, RAD__LOAD_FOR_RETRY, c->now_ns + c->scenario->limits.retry_ns);
@@ -180,9 +176,7 @@ static void tell_queue_full(rad__load_core *c)
 {
     if (c->queue_was_full) return;
     c->queue_was_full = true;
-    rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_EXHAUSTED,
-                                         .vu = RAD_NONE,
-                                         .fault = RAD__LOAD_QUEUE_FULL});
+    rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_EXHAUSTED, .vu = RAD_NONE, .fault = RAD__LOAD_QUEUE_FULL});
 }
 
 /* A cohort: those at one step whom this pass is for. False: there is no room for more in this tick. */
@@ -190,8 +184,7 @@ static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
 {
     uint32_t before = *left;
     bool room = true;
-    while (c->lines[step].first != RAD_NONE &&
-           c->users[c->lines[step].first].ready_tick < c->pass_tick) {
+    while (c->lines[step].first != RAD_NONE && c->users[c->lines[step].first].ready_tick < c->pass_tick) {
         room = *left > 0 && rad__load_due_room(c);
         if (!room) break;
         --*left;
@@ -261,8 +254,7 @@ static void go_on(rad__load_core *c, uint32_t vu, uint64_t delay_ns)
 static bool awaits(const rad__load_core *c, uint32_t vu, uint64_t request)
 {
     const struct rad__load_user *u = &c->users[vu];
-    return u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER &&
-           u->request == request;
+    return u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER && u->request == request;
 }
 
 static void tell_late(rad__load_core *c, const rad__load_input *in)
@@ -291,8 +283,7 @@ void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
                              .status = in->status,
                              .flags = flags_of(c, u, true),
                              .service_ns = in->at_ns > sent ? in->at_ns - sent : 0,
-                             .response_ns =
-                                 open && in->at_ns > u->planned_ns ? in->at_ns - u->planned_ns : 0,
+                             .response_ns = open && in->at_ns > u->planned_ns ? in->at_ns - u->planned_ns : 0,
                              .first_ns = in->first_ns > sent ? in->first_ns - sent : 0,
                              .header_bytes = in->header_bytes,
                              .body_bytes = in->body_bytes,
@@ -308,8 +299,7 @@ void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
 void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
 {
     struct rad__load_user *u = &c->users[in->vu];
-    if (!awaits(c, in->vu, in->request))
-        return; /* its timeout was told, that is the one error it has */
+    if (!awaits(c, in->vu, in->request)) return; /* its timeout was told, that is the one error it has */
     bool sent = in->sent_ns != 0;
     rad__load_event event = {.kind = RAD__LOAD_ERROR,
                              .vu = in->vu,
@@ -331,17 +321,14 @@ void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
 static void let_go(rad__load_core *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
-    rad__load_effect cancel = {
-        .kind = RAD__LOAD_DO_CANCEL, .vu = vu, .conn = u->conn, .request = u->request};
+    rad__load_effect cancel = {.kind = RAD__LOAD_DO_CANCEL, .vu = vu, .conn = u->conn, .request = u->request};
     rad__load_effect_add(c, &cancel);
     if (c->scenario->targets[u->target].http2) {
         rad__load_pool_give(&c->pool, u->conn, u->opened);
-    } else if (rad__load_pool_has(&c->pool, u->conn, u->opened) &&
-               rad__load_pool_shut(&c->pool, u->conn)) {
+    } else if (rad__load_pool_has(&c->pool, u->conn, u->opened) && rad__load_pool_shut(&c->pool, u->conn)) {
         rad__load_effect shut = {.kind = RAD__LOAD_DO_CLOSE, .vu = vu, .conn = u->conn};
         rad__load_effect_add(c, &shut);
-        rad__load_emit(c, &(rad__load_event){
-                              .kind = RAD__LOAD_CONN_CLOSED, .conn = u->conn, .target = u->target});
+        rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_CONN_CLOSED, .conn = u->conn, .target = u->target});
     }
 }
 
@@ -383,7 +370,6 @@ void rad__load_user_finish(rad__load_core *c, uint32_t vu)
 void rad__load_lines_clear(rad__load_core *c)
 {
     for (uint32_t step = rad__bitset_next(&c->occupied, 0); step != RAD_NONE;
-         step = rad__bitset_next(&c->occupied, step)) {
+         step = rad__bitset_next(&c->occupied, step))
         complete(c, take_ready(c, step), RAD__LOAD_OK);
-    }
 }

@@ -14,10 +14,8 @@ int rad_load_serve(const rad_load_serve_options *o, uint64_t *served, rad_error 
     rad__error_clear(error);
     if (served != NULL) *served = 0;
     if (o->port > 65535) return rad__error(error, RAD_EINPUT, "port: %u; at most 65535", o->port);
-    if (o->latency_low_ns > o->latency_high_ns ||
-        (o->stall_ns != 0 && o->stall_ns >= o->stall_every_ns))
-        return rad__error(error, RAD_EINPUT,
-                          "latency or stall: the lower bound is above the upper one");
+    if (o->latency_low_ns > o->latency_high_ns || (o->stall_ns != 0 && o->stall_ns >= o->stall_every_ns))
+        return rad__error(error, RAD_EINPUT, "latency or stall: the lower bound is above the upper one");
     snprintf(port, sizeof port, "%u", o->port);
     rad__load_serve_options with = {.host = o->host,
                                     .port = o->port != 0 ? port : NULL,

@@ -11,8 +11,7 @@
 
 #define OK "HTTP/1.1 200 OK\r\n"
 
-void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers, const void *body,
-                      uint32_t size)
+void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers, const void *body, uint32_t size)
 {
     rad__bytes_format(to, "HTTP/1.1 %u %s\r\n", status, status < 400 ? "OK" : "Error");
     rad__bytes_put(to, headers, strlen(headers));
@@ -25,9 +24,7 @@ const char *rad__serve_header(const serve_request *r, const char *name, uint32_t
     const char *line = r->head, *end = r->head + r->head_size;
     size_t length = strlen(name);
     while ((line = memchr(line, '\n', (size_t)(end - line))) != NULL && ++line < end) {
-        if ((size_t)(end - line) <= length || line[length] != ':' ||
-            strncasecmp(line, name, length) != 0)
-            continue;
+        if ((size_t)(end - line) <= length || line[length] != ':' || strncasecmp(line, name, length) != 0) continue;
         const char *value = line + length + 1, *stop = memchr(value, '\r', (size_t)(end - value));
         while (value < end && *value == ' ') value++;
         *size = (uint32_t)((stop && stop > value ? stop : value) - value);
@@ -81,16 +78,14 @@ static void serve_cookie(const serve_request *r, serve_answer *a)
     uint32_t size = 0;
     const char *had = rad__serve_header(r, "cookie", &size);
     char headers[100];
-    snprintf(headers, sizeof headers, "Set-Cookie: session=s%llu; Path=/\r\n",
-             (unsigned long long)r->number);
+    snprintf(headers, sizeof headers, "Set-Cookie: session=s%llu; Path=/\r\n", (unsigned long long)r->number);
     rad__serve_plain(a->to, 200, headers, had ? had : "", size);
 }
 
 static void serve_json(const serve_request *r, serve_answer *a)
 {
     char body[200];
-    int size = snprintf(body, sizeof body,
-                        "{\"token\": \"t%llu\", \"list\": [10, {\"deep\": \"yes\"}], \"ok\": true}",
+    int size = snprintf(body, sizeof body, "{\"token\": \"t%llu\", \"list\": [10, {\"deep\": \"yes\"}], \"ok\": true}",
                         (unsigned long long)r->number);
     rad__serve_plain(a->to, 200, "Content-Type: application/json\r\n", body, (uint32_t)size);
 }
@@ -141,8 +136,7 @@ static const struct {
     {"/endless-headers", OK, SERVE_REPEATS, "X-More: and more and more\r\n"},
     {"/endless-body", OK "\r\n", SERVE_REPEATS, "for ever and ever and ever and ever"},
     {"/wrong-length", OK "Content-Length: 100\r\n\r\nshort", SERVE_CLOSES, NULL},
-    {"/close-mid-chunk", OK "Transfer-Encoding: chunked\r\n\r\n64\r\nonly this", SERVE_CLOSES,
-     NULL},
+    {"/close-mid-chunk", OK "Transfer-Encoding: chunked\r\n\r\n64\r\nonly this", SERVE_CLOSES, NULL},
     {"/bad-chunk", OK "Transfer-Encoding: chunked\r\n\r\nzz\r\n", SERVE_GOES_ON, NULL},
     {"/bad-header", OK "No colon here\r\n\r\n", SERVE_GOES_ON, NULL},
     {"/old-version", "HTTP/3.9 200 OK\r\n\r\n", SERVE_GOES_ON, NULL},

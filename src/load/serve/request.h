@@ -34,11 +34,10 @@ typedef struct serve_answer {
 RAD_INTERNAL bool rad__serve_special(const serve_request *r, serve_answer *a, bool misbehave);
 
 /* A usual answer. */
-RAD_INTERNAL void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers,
-                                   const void *body, uint32_t size);
+RAD_INTERNAL void rad__serve_plain(rad_bytes *to, uint32_t status, const char *headers, const void *body,
+                                   uint32_t size);
 
 /* The value of a header, not ended by a zero; NULL: none. */
-RAD_INTERNAL const char *rad__serve_header(const serve_request *r, const char *name,
-                                           uint32_t *size);
+RAD_INTERNAL const char *rad__serve_header(const serve_request *r, const char *name, uint32_t *size);
 
 #endif

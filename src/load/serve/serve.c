@@ -59,8 +59,7 @@ static uint64_t draw_latency(rad__load_serve *s)
     if (i == 0) return c->points[0].value;
     if (i == c->count) return c->points[c->count - 1].value;
     const struct rad__load_point *a = &c->points[i - 1], *b = &c->points[i];
-    return a->value +
-           (b->value - a->value) * (share - a->share_ppm) / (b->share_ppm - a->share_ppm);
+    return a->value + (b->value - a->value) * (share - a->share_ppm) / (b->share_ppm - a->share_ppm);
 }
 
 /* Not in the last part of each period. */
@@ -93,8 +92,7 @@ static void conn_close(rad__load_serve *s, uint32_t n, bool hard)
 static void conn_wait(rad__load_serve *s, uint32_t n, uint64_t until_ns)
 {
     s->conns[n].go_on_ns = until_ns;
-    if (!rad__heap_has(&s->due, n) && !rad__heap_push(&s->due, n, until_ns, s->tie++))
-        s->failed = true;
+    if (!rad__heap_has(&s->due, n) && !rad__heap_push(&s->due, n, until_ns, s->tie++)) s->failed = true;
 }
 
 /* How many bytes may be sent now. */
@@ -111,8 +109,7 @@ static bool conn_answered(rad__load_serve *s, uint32_t n)
     c->out.size = c->sent = 0;
     switch (c->answer.then) {
     case SERVE_REPEATS:
-        while (c->out.size < 2000)
-            rad__bytes_put(&c->out, c->answer.again, strlen(c->answer.again));
+        while (c->out.size < 2000) rad__bytes_put(&c->out, c->answer.again, strlen(c->answer.again));
         return true;
     case SERVE_STALLS: return false;
     case SERVE_CLOSES:
@@ -148,14 +145,11 @@ static void conn_push(rad__load_serve *s, uint32_t n)
 static uint32_t find_request(const serve_conn *c, serve_request *r)
 {
     const char *in = (const char *)c->in.data, *end = in + c->in.size, *at = in;
-    while ((at = memchr(at, '\r', (size_t)(end - at))) != NULL && end - at >= 4 &&
-           memcmp(at, "\r\n\r\n", 4) != 0)
-        at++;
+    while ((at = memchr(at, '\r', (size_t)(end - at))) != NULL && end - at >= 4 && memcmp(at, "\r\n\r\n", 4) != 0) at++;
     if (at == NULL || end - at < 4) return c->in.size > READ_BYTES ? UINT32_MAX : 0;
     *r = (serve_request){.head = in, .head_size = (uint32_t)(at + 4 - in), .method = in};
     const char *space = memchr(in, ' ', r->head_size);
-    const char *second =
-        space ? memchr(space + 1, ' ', r->head_size - (size_t)(space + 1 - in)) : NULL;
+    const char *second = space ? memchr(space + 1, ' ', r->head_size - (size_t)(space + 1 - in)) : NULL;
     if (second == NULL) return UINT32_MAX;
     r->method_size = (uint32_t)(space - in);
     r->path = space + 1;
@@ -184,8 +178,7 @@ static void answer(rad__load_serve *s, serve_conn *c, const serve_request *r)
         rad__serve_plain(&c->out, 200, "Connection: close\r\n", "", 0);
     } else {
         rad__bytes_put(&c->out, s->usual.data, s->usual.size);
-        if (r->method_size == 4 && memcmp(r->method, "HEAD", 4) == 0)
-            c->out.size -= s->o.body_bytes;
+        if (r->method_size == 4 && memcmp(r->method, "HEAD", 4) == 0) c->out.size -= s->o.body_bytes;
     }
     if (ends) a->then = SERVE_CLOSES;
     a->delay_ns = draw_latency(s);
@@ -262,8 +255,7 @@ static void accept_all(rad__load_serve *s)
         s->first_free = c->next;
         uint32_t generation = c->generation;
         *c = (serve_conn){.fd = (int)fd, .generation = generation};
-        if (rad__os_edges_add(s->list, c->fd, (uint64_t)generation << 32 | n) != 0)
-            conn_close(s, n, true);
+        if (rad__os_edges_add(s->list, c->fd, (uint64_t)generation << 32 | n) != 0) conn_close(s, n, true);
     }
 }
 
@@ -338,8 +330,7 @@ static int serve_listen(rad__load_serve *s, rad_error *error)
     return answered < 0 ? rad__error(error, RAD_EIO, "cannot listen on %s port %s", host, port) : 0;
 }
 
-int rad__load_serve_open(rad__load_serve **serve, const rad__load_serve_options *o,
-                         rad_error *error)
+int rad__load_serve_open(rad__load_serve **serve, const rad__load_serve_options *o, rad_error *error)
 {
     *serve = NULL;
     rad__load_serve *s = rad__alloc(1, sizeof *s);

@@ -47,12 +47,10 @@ static const rad_operand *operand_peek(const assembler *a)
     return a->operand < a->line->operand_count ? &a->line->operands[a->operand] : NULL;
 }
 
-static const rad_operand *operand_take(assembler *a, enum rad_operand_kind kind,
-                                       const char *expected)
+static const rad_operand *operand_take(assembler *a, enum rad_operand_kind kind, const char *expected)
 {
     const rad_operand *o = operand_peek(a);
-    bool right =
-        o && (o->kind == kind || (kind == RAD_OPERAND_ROLE && o->kind == RAD_OPERAND_NAME));
+    bool right = o && (o->kind == kind || (kind == RAD_OPERAND_ROLE && o->kind == RAD_OPERAND_NAME));
     if (!right) fail(a, o ? o->place : a->line->place, expected);
     if (!right || a->status != 0) return NULL;
     a->operand++;
@@ -176,9 +174,7 @@ static rad_instruction message_line(assembler *a, enum rad_session_op op)
 {
     uint32_t peer = take_role(a);
     bool sends = op == RAD_OP_S_SEND;
-    uint32_t edge = a->status != 0 ? 0
-                    : sends        ? edge_between(a, a->role, peer)
-                                   : edge_between(a, peer, a->role);
+    uint32_t edge = a->status != 0 ? 0 : sends ? edge_between(a, a->role, peer) : edge_between(a, peer, a->role);
     uint32_t message = a->status == 0 ? take_message(a, edge) : 0;
     uint8_t first = take_register_or(a, 1);
     check_registers(a, first, message);
@@ -198,8 +194,7 @@ static rad_instruction table_line(assembler *a, enum rad_session_op op)
     i.b = take_register_or(a, 1);
     uint32_t left = a->line->operand_count - a->operand;
     if (a->status == 0 && (left == 0 || left % per_way != 0))
-        fail(a, a->line->place,
-             offers ? "expected { ROLE MESSAGE -> LABEL, … }" : "expected { MESSAGE -> LABEL, … }");
+        fail(a, a->line->place, offers ? "expected { ROLE MESSAGE -> LABEL, … }" : "expected { MESSAGE -> LABEL, … }");
     if (a->status != 0) return i;
     uint32_t count = left / per_way;
     i.x = rad__code_table(a->p, count);
@@ -223,8 +218,7 @@ static rad_instruction invoke_line(assembler *a)
     rad_instruction i = {.op = RAD_OP_S_INVOKE};
     const rad_operand *o = operand_take(a, RAD_OPERAND_NAME, "expected what is done, a name");
     if (o == NULL) return i;
-    i.x = rad__code_effect(
-        a->p, (rad_effect_site){RAD_EFFECT_DOES, o->name, RAD_NONE, RAD_NONE, RAD_NONE});
+    i.x = rad__code_effect(a->p, (rad_effect_site){RAD_EFFECT_DOES, o->name, RAD_NONE, RAD_NONE, RAD_NONE});
     room(a, i.x != RAD_NONE);
     return i;
 }
@@ -321,12 +315,10 @@ int rad__assemble(rad_protocols *all, rad_protocol *p, const rad_ast_code *code,
     if (a.role == RAD_NONE) return RAD_EINPUT;
     for (const rad_ast_code *c = p->types.global.ast->codes; c != code; c = c->next)
         if (rad__global_role(&all->file, p->types.global.ast, &c->role, NULL) == a.role)
-            return rad__ast_error(&all->file, code->role.place, error,
-                                  "this role has code already");
+            return rad__ast_error(&all->file, code->role.place, error, "this role has code already");
     uint32_t entry = p->code_count;
     index_types(&a);
-    for (a.line = code->lines; a.line != NULL && a.status == 0; a.line = a.line->next)
-        assemble_line(&a);
+    for (a.line = code->lines; a.line != NULL && a.status == 0; a.line = a.line->next) assemble_line(&a);
     if (a.status == 0) /* whoever falls off the end has halted */
         room(&a, rad__emit(p, (rad_instruction){.op = RAD_OP_S_HALT}, 0) != RAD_NONE);
     for (uint32_t i = 0; i < a.fixup_count && a.status == 0; i++) resolve(&a, &a.fixups[i]);

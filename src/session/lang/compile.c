@@ -55,15 +55,13 @@ uint32_t rad__code_table(rad_protocol *p, uint32_t count)
     return p->table_count++;
 }
 
-static rad_effect_option option_of(const rad_protocols *all, const rad_protocol *p,
-                                   const rad_message *m)
+static rad_effect_option option_of(const rad_protocols *all, const rad_protocol *p, const rad_message *m)
 {
     const rad_types *t = &p->types;
     rad_effect_option o = {.name = rad__text_of(all, m->label),
                            .partner = t->global.roles[t->threads[t->edges[m->edge].to].role],
                            .field_count = m->signature.count};
-    for (uint32_t i = 0; i < o.field_count; i++)
-        o.types[i] = (enum rad_value_type)m->signature.types[i];
+    for (uint32_t i = 0; i < o.field_count; i++) o.types[i] = (enum rad_value_type)m->signature.types[i];
     return o;
 }
 
@@ -74,8 +72,7 @@ uint32_t rad__code_selection(rad_protocols *all, rad_protocol *p, uint32_t table
     if (!RAD_GROW(&p->options, &p->option_capacity, p->option_count + t->count)) return RAD_NONE;
     rad_effect_site site = {RAD_EFFECT_SELECT, RAD_NONE, RAD_NONE, table, p->option_count};
     for (uint32_t i = 0; i < t->count; i++)
-        p->options[p->option_count++] =
-            option_of(all, p, &p->messages[p->ways[t->first + i].message]);
+        p->options[p->option_count++] = option_of(all, p, &p->messages[p->ways[t->first + i].message]);
     return rad__code_effect(p, site);
 }
 
@@ -118,8 +115,7 @@ static uint32_t message_of(compiler *c, const rad_local_arm *arm)
     return m;
 }
 
-static void invoke(compiler *c, enum rad_effect_kind kind, const rad_local_arm *arm,
-                   uint32_t message)
+static void invoke(compiler *c, enum rad_effect_kind kind, const rad_local_arm *arm, uint32_t message)
 {
     if (kind != RAD_EFFECT_DOES && arm->signature.count == 0) return;
     rad_effect_site site = {kind, arm->label, message, RAD_NONE, RAD_NONE};
@@ -149,8 +145,7 @@ static void compile_several(compiler *c, const rad_local_state *s)
         return;
     }
     uint32_t first = c->p->tables[table].first;
-    for (uint32_t i = 0; i < s->arm_count; i++)
-        c->p->ways[first + i].message = message_of(c, &arms[i]);
+    for (uint32_t i = 0; i < s->arm_count; i++) c->p->ways[first + i].message = message_of(c, &arms[i]);
     if (c->failed) return;
     bool sends = s->kind == RAD_LOCAL_SEND;
     if (sends) emit(c, RAD_OP_S_INVOKE, rad__code_selection(c->all, c->p, table), s->line);

@@ -67,8 +67,8 @@ static uint32_t family_size(const rad_ast_role *declared)
 }
 
 /* The number of a role among those of its protocol; RAD_NONE and what is wrong. */
-static uint32_t role_in(const rad_ast_file *file, const rad_ast_protocol *ast,
-                        const rad_ast_role *role, int32_t index, rad_error *error)
+static uint32_t role_in(const rad_ast_file *file, const rad_ast_protocol *ast, const rad_ast_role *role, int32_t index,
+                        rad_error *error)
 {
     const char *name = rad__ast_name(file, role->name);
     uint32_t number = 0;
@@ -85,21 +85,19 @@ static uint32_t role_in(const rad_ast_file *file, const rad_ast_protocol *ast,
         if (!declared->ranged) return number;
         if (index >= declared->from.plus && index <= declared->to.plus)
             return number + (uint32_t)(index - declared->from.plus);
-        rad__ast_error(file, role->place, error, "there is no %s[%d]: the family is %s[%d..%d]",
-                       name, index, name, declared->from.plus, declared->to.plus);
+        rad__ast_error(file, role->place, error, "there is no %s[%d]: the family is %s[%d..%d]", name, index, name,
+                       declared->from.plus, declared->to.plus);
         return RAD_NONE;
     }
-    rad__ast_error(file, role->place, error, "protocol %s has no role %s",
-                   rad__ast_name(file, ast->name), name);
+    rad__ast_error(file, role->place, error, "protocol %s has no role %s", rad__ast_name(file, ast->name), name);
     return RAD_NONE;
 }
 
-uint32_t rad__global_role(const rad_ast_file *file, const rad_ast_protocol *ast,
-                          const rad_ast_role *role, rad_error *error)
+uint32_t rad__global_role(const rad_ast_file *file, const rad_ast_protocol *ast, const rad_ast_role *role,
+                          rad_error *error)
 {
     if (role->indexed && role->from.name != RAD_NONE) {
-        rad__ast_error(file, role->from.place, error,
-                       "expected a number: there is no 'for' around code");
+        rad__ast_error(file, role->from.place, error, "expected a number: there is no 'for' around code");
         return RAD_NONE;
     }
     return role_in(file, ast, role, role->from.plus, error);
@@ -133,8 +131,8 @@ static uint32_t role_of(expander *e, const scope *s, const rad_ast_role *role)
 static const char *role_text(expander *e, const rad_ast_role *declared, uint32_t i)
 {
     char text[100];
-    int length = snprintf(text, sizeof text, declared->ranged ? "%s[%d]" : "%s",
-                          name_of(e, declared->name), declared->from.plus + (int32_t)i);
+    int length = snprintf(text, sizeof text, declared->ranged ? "%s[%d]" : "%s", name_of(e, declared->name),
+                          declared->from.plus + (int32_t)i);
     const char *copy = rad__arena_text(&e->file->arena, text, (size_t)length);
     if (copy == NULL) e->status = rad__error_memory(e->error);
     return copy;
@@ -146,8 +144,7 @@ static void declare(expander *e, const rad_ast_protocol *ast, uint32_t i)
     for (uint32_t k = 0; k < i; k++)
         if (ast->roles[k].name == role->name)
             fail(e, role->place, "there are two roles called %s", name_of(e, role->name));
-    if (role->indexed && !role->ranged)
-        fail(e, role->place, "expected a family, %s[1..n]", name_of(e, role->name));
+    if (role->indexed && !role->ranged) fail(e, role->place, "expected a family, %s[1..n]", name_of(e, role->name));
     if (role->ranged && (role->from.name != RAD_NONE || role->to.name != RAD_NONE))
         fail(e, role->place, "the bounds of a family are numbers");
     int64_t size = role->ranged ? (int64_t)role->to.plus - role->from.plus + 1 : 1;
@@ -184,8 +181,7 @@ static rad_global *add(expander *e, const rad_ast *ast, enum rad_global_kind kin
 {
     if (e->status != 0) return NULL;
     if (++e->statements > RAD_STATEMENTS_MAX) {
-        fail(e, ast->place, "written out, the protocol has more than %d statements",
-             RAD_STATEMENTS_MAX);
+        fail(e, ast->place, "written out, the protocol has more than %d statements", RAD_STATEMENTS_MAX);
         return NULL;
     }
     if (t->over) {
@@ -208,8 +204,7 @@ static rad_global *add(expander *e, const rad_ast *ast, enum rad_global_kind kin
 static void only_own(expander *e, const rad_ast *ast, uint32_t a, uint32_t b)
 {
     if (e->only_role == RAD_NONE || a == e->only_role || b == e->only_role) return;
-    fail(e, ast->place, "this is the part of %s, which has nothing to do with it here",
-         role_name(e, e->only_role));
+    fail(e, ast->place, "this is the part of %s, which has nothing to do with it here", role_name(e, e->only_role));
 }
 
 static void expand_message(expander *e, scope *s, const rad_ast *ast, tail *t)
@@ -221,10 +216,8 @@ static void expand_message(expander *e, scope *s, const rad_ast *ast, tail *t)
     g->label = ast->name;
     g->fields = ast->fields;
     g->signature.count = (uint8_t)ast->field_count;
-    for (uint32_t i = 0; i < ast->field_count; i++)
-        g->signature.types[i] = (uint8_t)ast->fields[i].type;
-    if (e->status == 0 && g->from == g->to)
-        fail(e, ast->place, "%s sends to itself", role_name(e, g->from));
+    for (uint32_t i = 0; i < ast->field_count; i++) g->signature.types[i] = (uint8_t)ast->fields[i].type;
+    if (e->status == 0 && g->from == g->to) fail(e, ast->place, "%s sends to itself", role_name(e, g->from));
     only_own(e, ast, g->from, g->to);
 }
 
@@ -251,8 +244,7 @@ static void expand_blocks(expander *e, scope *s, const rad_ast *ast, rad_global 
 /* The first message of a list, through loops; of several, as a choice has, the first one. NULL: there is none. */
 static const rad_global *first_message(const rad_global *g)
 {
-    while (g != NULL && (g->kind == RAD_GLOBAL_LOOP || g->kind == RAD_GLOBAL_CHOICE))
-        g = g->blocks[0];
+    while (g != NULL && (g->kind == RAD_GLOBAL_LOOP || g->kind == RAD_GLOBAL_CHOICE)) g = g->blocks[0];
     return g != NULL && g->kind == RAD_GLOBAL_MESSAGE ? g : NULL;
 }
 
@@ -263,15 +255,15 @@ static void check_choice(expander *e, const rad_ast *ast, const rad_global *g)
         const rad_global *first = first_message(g->blocks[i]);
         rad_text_place at = first ? first->place : ast->block_places[i];
         if (first == NULL || first->from != g->from) {
-            fail(e, at, "%s chooses, so every branch begins with a message of %s",
-                 role_name(e, g->from), role_name(e, g->from));
+            fail(e, at, "%s chooses, so every branch begins with a message of %s", role_name(e, g->from),
+                 role_name(e, g->from));
             return;
         }
         for (uint32_t k = 0; k < i; k++) {
             const rad_global *other = first_message(g->blocks[k]);
             if (other->to == first->to && other->label == first->label)
-                fail(e, at, "the branch of line %u begins with the same message, %s to %s",
-                     other->place.line, name_of(e, first->label), role_name(e, first->to));
+                fail(e, at, "the branch of line %u begins with the same message, %s to %s", other->place.line,
+                     name_of(e, first->label), role_name(e, first->to));
         }
     }
 }
@@ -323,8 +315,8 @@ static void expand_loop(expander *e, scope *s, const rad_ast *ast, tail *t)
     const rad_global *bad = NULL;
     if (e->status == 0) list_talks(g->blocks[0], g, &bad);
     if (bad != NULL)
-        fail(e, bad->place, "loop %s comes back to its beginning (line %u) without a message",
-             g->loop_name, ast->place.line);
+        fail(e, bad->place, "loop %s comes back to its beginning (line %u) without a message", g->loop_name,
+             ast->place.line);
 }
 
 static void expand_continue(expander *e, scope *s, const rad_ast *ast, tail *t)
@@ -338,8 +330,7 @@ static void expand_continue(expander *e, scope *s, const rad_ast *ast, tail *t)
         return;
     }
     if (s->loop_outside[i - 1])
-        fail(e, ast->place, "a 'continue' does not leave a parallel branch: loop %s is outside",
-             name_of(e, ast->name));
+        fail(e, ast->place, "a 'continue' does not leave a parallel branch: loop %s is outside", name_of(e, ast->name));
     g->loop = s->loops[i - 1];
     t->over = true;
 }
@@ -390,13 +381,11 @@ static const rad_ast_protocol *callee_of(expander *e, const scope *s, const rad_
     while (p != NULL && p->name != ast->name) p = p->next;
     if (p == NULL) fail(e, ast->name_place, "there is no protocol %s", name_of(e, ast->name));
     if (p != NULL && p->is_locals)
-        fail(e, ast->name_place, "%s is written role by role and cannot be called",
-             name_of(e, ast->name));
+        fail(e, ast->name_place, "%s is written role by role and cannot be called", name_of(e, ast->name));
     uint32_t depth = 0;
     for (const scope *c = s; e->status == 0 && c != NULL; c = c->caller, depth++)
         if (c->ast == p) /* G4 */
-            fail(e, ast->place,
-                 "protocol %s calls itself: a loop is written 'loop X { … continue X }'",
+            fail(e, ast->place, "protocol %s calls itself: a loop is written 'loop X { … continue X }'",
                  name_of(e, ast->name));
     if (depth >= CALLS_MAX) fail(e, ast->place, "calls are nested too deeply");
     return e->status == 0 ? p : NULL;
@@ -405,8 +394,7 @@ static const rad_ast_protocol *callee_of(expander *e, const scope *s, const rad_
 static void arguments(expander *e, const scope *s, const rad_ast *ast, scope *inner)
 {
     uint32_t given = 0, wanted = 0;
-    for (uint32_t i = 0; i < inner->ast->role_count; i++)
-        wanted += family_size(&inner->ast->roles[i]);
+    for (uint32_t i = 0; i < inner->ast->role_count; i++) wanted += family_size(&inner->ast->roles[i]);
     for (uint32_t i = 0; e->status == 0 && i < ast->role_count; i++) {
         rad_ast_role one = ast->roles[i];
         int32_t first = one.indexed ? number_of(e, s, &one.from) : 0;
@@ -422,8 +410,7 @@ static void arguments(expander *e, const scope *s, const rad_ast *ast, scope *in
         }
     }
     if (e->status == 0 && given != wanted)
-        fail(e, ast->place, "protocol %s has %u roles, not %u", name_of(e, ast->name), wanted,
-             given);
+        fail(e, ast->place, "protocol %s has %u roles, not %u", name_of(e, ast->name), wanted, given);
 }
 
 static void expand_call(expander *e, scope *s, const rad_ast *ast, tail *t)
@@ -448,8 +435,7 @@ static void expand_call(expander *e, scope *s, const rad_ast *ast, tail *t)
 
 static void expand_list(expander *e, scope *s, const rad_ast *list, tail *t)
 {
-    for (const rad_ast *ast = list; e->status == 0 && ast != NULL; ast = ast->next)
-        switch (ast->kind) {
+    for (const rad_ast *ast = list; e->status == 0 && ast != NULL; ast = ast->next) switch (ast->kind) {
         case RAD_AST_MESSAGE: expand_message(e, s, ast, t); break;
         case RAD_AST_CHOICE: expand_choice(e, s, ast, t); break;
         case RAD_AST_LOOP: expand_loop(e, s, ast, t); break;
@@ -482,23 +468,17 @@ static void expand_locals(expander *e, scope *s, const rad_ast_protocol *ast)
     e->out->branch_count = most;
     for (uint32_t i = 0; e->status == 0 && i < e->out->role_count; i++)
         if (!there[i])
-            fail(e, ast->place, "role %s has no part: expected 'local %s { … }'", role_name(e, i),
-                 role_name(e, i));
+            fail(e, ast->place, "role %s has no part: expected 'local %s { … }'", role_name(e, i), role_name(e, i));
 }
 
-int rad__global_make(rad_ast_file *file, const rad_ast_protocol *ast, rad_global_protocol *out,
-                     rad_error *error)
+int rad__global_make(rad_ast_file *file, const rad_ast_protocol *ast, rad_global_protocol *out, rad_error *error)
 {
     expander e = {.file = file, .out = out, .only_role = RAD_NONE, .error = error};
-    *out = (rad_global_protocol){.name = ast->name,
-                                 .place = ast->place,
-                                 .branch_count = 1,
-                                 .is_locals = ast->is_locals,
-                                 .ast = ast};
+    *out = (rad_global_protocol){
+        .name = ast->name, .place = ast->place, .branch_count = 1, .is_locals = ast->is_locals, .ast = ast};
     for (const rad_ast_protocol *p = file->protocols; p != ast && p != NULL; p = p->next)
         if (p->name == ast->name)
-            return fail(&e, ast->place, "there are two protocols called %s",
-                        name_of(&e, ast->name));
+            return fail(&e, ast->place, "there are two protocols called %s", name_of(&e, ast->name));
     roles_make(&e, ast);
     scope *s = rad__arena_take(&file->arena, 1, sizeof *s);
     if (s != NULL) s->roles = rad__arena_take(&file->arena, RAD_ROLES_MAX, sizeof *s->roles);

@@ -14,14 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    CAST_MAX = 16,
-    NAME_SIZE = 24,
-    SUBS_MAX = 8,
-    BRANCHES_MOST = 4,
-    BLOCK_MOST = 4,
-    PLAIN_LABELS = 6
-};
+enum { CAST_MAX = 16, NAME_SIZE = 24, SUBS_MAX = 8, BRANCHES_MOST = 4, BLOCK_MOST = 4, PLAIN_LABELS = 6 };
 
 /* Who may act: numbers of names. */
 typedef struct cast {
@@ -164,8 +157,7 @@ static void message(generator *g, const cast *c)
 static void does(generator *g, const cast *c)
 {
     line_begins(g);
-    uint32_t what =
-        below(g, 3); /* not among the arguments: compilers differ in which comes first */
+    uint32_t what = below(g, 3); /* not among the arguments: compilers differ in which comes first */
     rad__bytes_format(&g->out, "%s does d%u\n", g->names[c->who[below(g, c->count)]], what);
 }
 
@@ -174,10 +166,10 @@ static void does(generator *g, const cast *c)
 /* How all of `told` come to know the branch: the first one chooses, the others hear of it from `by`. */
 typedef struct telling {
     cast told;
-    uint8_t by[CAST_MAX];     /* a number in `told` */
-    bool is_alike[CAST_MAX];  /* the first two branches are one to it */
-    uint32_t label, extra;    /* the first of their labels; of the message that all branches have */
-    uint32_t outside, inside; /* who are told nothing, but take part in that message */
+    uint8_t by[CAST_MAX];       /* a number in `told` */
+    bool is_alike[CAST_MAX];    /* the first two branches are one to it */
+    uint32_t label, extra;      /* the first of their labels; of the message that all branches have */
+    uint32_t outside, inside;   /* who are told nothing, but take part in that message */
     bool has_extra, to_outside; /* … in which direction */
 } telling;
 
@@ -336,8 +328,7 @@ static void call(generator *g, const cast *all)
     shuffle(g, &c);
     line_begins(g);
     rad__bytes_format(&g->out, "call Sub%u(", which);
-    for (uint32_t i = 0; i < s->roles; i++)
-        rad__bytes_format(&g->out, "%s%s", i ? ", " : "", g->names[c.who[i]]);
+    for (uint32_t i = 0; i < s->roles; i++) rad__bytes_format(&g->out, "%s%s", i ? ", " : "", g->names[c.who[i]]);
     if (s->family > 0) rad__bytes_format(&g->out, ", %c[1..%u]", g->kind, s->family);
     rad__bytes_format(&g->out, ")\n");
 }
@@ -426,8 +417,7 @@ static cast cast_new(generator *g, char first, uint32_t roles, char kind, uint32
 static void protocol(generator *g, const char *name, cast c, uint32_t statements, uint32_t depth)
 {
     rad__bytes_format(&g->out, "protocol %s {\n  roles ", name);
-    for (uint32_t i = 0; i < g->family_first; i++)
-        rad__bytes_format(&g->out, "%s%s", i ? ", " : "", g->names[i]);
+    for (uint32_t i = 0; i < g->family_first; i++) rad__bytes_format(&g->out, "%s%s", i ? ", " : "", g->names[i]);
     if (g->family_count > 0) rad__bytes_format(&g->out, ", %c[1..%u]", g->kind, g->family_count);
     rad__bytes_format(&g->out, "\n");
     g->indent = 1;
@@ -458,22 +448,19 @@ static void protocols(generator *g)
 
 rad_generate_bounds rad_generate_preset(void)
 {
-    return (rad_generate_bounds){
-        .roles = 4, .family = 3, .depth = 3, .statements = 16, .branches = 3, .subs = 2};
+    return (rad_generate_bounds){.roles = 4, .family = 3, .depth = 3, .statements = 16, .branches = 3, .subs = 2};
 }
 
 static int bounds_check(const rad_generate_bounds *b, rad_error *error)
 {
-    if (b->roles < 2 || b->roles > 8)
-        return rad__error(error, RAD_EINPUT, "roles: 2 to 8, not %u", b->roles);
+    if (b->roles < 2 || b->roles > 8) return rad__error(error, RAD_EINPUT, "roles: 2 to 8, not %u", b->roles);
     if (b->family > 6) return rad__error(error, RAD_EINPUT, "family: 6 at most, not %u", b->family);
     if (b->depth > 8) return rad__error(error, RAD_EINPUT, "depth: 8 at most, not %u", b->depth);
     if (b->branches < 2 || b->branches > BRANCHES_MOST)
         return rad__error(error, RAD_EINPUT, "branches: 2 to 4, not %u", b->branches);
     if (b->statements < 1 || b->statements > 1000)
         return rad__error(error, RAD_EINPUT, "statements: 1 to 1,000, not %u", b->statements);
-    if (b->subs > SUBS_MAX)
-        return rad__error(error, RAD_EINPUT, "subs: 8 at most, not %u", b->subs);
+    if (b->subs > SUBS_MAX) return rad__error(error, RAD_EINPUT, "subs: 8 at most, not %u", b->subs);
     return 0;
 }
 

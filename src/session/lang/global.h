@@ -61,11 +61,11 @@ typedef struct rad_global_protocol {
 } rad_global_protocol;
 
 /* Memory is the file's. RAD_EINPUT with the place of the mistake. */
-RAD_INTERNAL int rad__global_make(rad_ast_file *file, const rad_ast_protocol *ast,
-                                  rad_global_protocol *out, rad_error *error);
+RAD_INTERNAL int rad__global_make(rad_ast_file *file, const rad_ast_protocol *ast, rad_global_protocol *out,
+                                  rad_error *error);
 
 /* The number of a role; RAD_NONE and an error when there is none. */
-RAD_INTERNAL uint32_t rad__global_role(const rad_ast_file *file, const rad_ast_protocol *ast,
-                                       const rad_ast_role *role, rad_error *error);
+RAD_INTERNAL uint32_t rad__global_role(const rad_ast_file *file, const rad_ast_protocol *ast, const rad_ast_role *role,
+                                       rad_error *error);
 
 #endif

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static int protocol_make(rad_protocols *p, const rad_ast_protocol *ast, rad_protocol *out,
-                         rad_error *error)
+static int protocol_make(rad_protocols *p, const rad_ast_protocol *ast, rad_protocol *out, rad_error *error)
 {
     int status = rad__global_make(&p->file, ast, &out->types.global, error);
     if (status == 0) status = rad__types_project(&p->file, &out->types, error);
@@ -17,8 +16,7 @@ static int protocol_make(rad_protocols *p, const rad_ast_protocol *ast, rad_prot
     return status;
 }
 
-int rad_protocols_parse(rad_protocols **out, const char *name, const char *text, size_t size,
-                        rad_error *error)
+int rad_protocols_parse(rad_protocols **out, const char *name, const char *text, size_t size, rad_error *error)
 {
     rad__error_clear(error);
     *out = NULL;
@@ -29,8 +27,7 @@ int rad_protocols_parse(rad_protocols **out, const char *name, const char *text,
     if (status == 0) p->all = rad__alloc(p->file.protocol_count, sizeof *p->all);
     if (status == 0 && p->all == NULL) status = rad__error_memory(error);
     const rad_ast_protocol *ast = status == 0 ? p->file.protocols : NULL;
-    for (; ast != NULL && status == 0; ast = ast->next)
-        status = protocol_make(p, ast, &p->all[p->count++], error);
+    for (; ast != NULL && status == 0; ast = ast->next) status = protocol_make(p, ast, &p->all[p->count++], error);
     if (status != 0)
         rad_protocols_free(p);
     else
@@ -95,6 +92,5 @@ void rad_protocol_count(const rad_protocols *p, uint32_t protocol, rad_protocol_
 {
     const rad_protocol *one = rad__protocol(p, protocol);
     const rad_types *t = &one->types;
-    *out = (rad_protocol_counts){t->global.role_count, t->thread_count, t->edge_count,
-                                 t->state_count, one->code_count};
+    *out = (rad_protocol_counts){t->global.role_count, t->thread_count, t->edge_count, t->state_count, one->code_count};
 }

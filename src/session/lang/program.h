@@ -19,31 +19,30 @@
 
 #include <raddle/session.h>
 
-#define RAD_SESSION_OPS(X)                                                                         \
-    X(SEND, "send")       /* message x, fields from register a on */                               \
-    X(RECEIVE, "receive") /* message x, fields to register a on */                                 \
-    X(OFFER, "offer") /* sends the message of table x that register a says, fields from b on */    \
-    X(CHOOSE,                                                                                      \
-      "choose") /* receives any message of table x, fields to b on, goes on where it says */       \
-    X(INVOKE, "invoke") /* effect x */                                                             \
-    X(OPEN, "open")     /* a session of protocol x */                                              \
-    X(CLOSE, "close")                                                                              \
-    X(SPAWN, "spawn") /* the threads of table x */                                                 \
-    X(JOIN, "join")                                                                                \
-    X(YIELD, "yield")                                                                              \
-    X(JUMP, "jump")     /* to x */                                                                 \
-    X(JUMPIF, "jumpif") /* to x if register a is neither 0 nor false */                            \
-    X(ACQUIRE, "acquire")                                                                          \
-    X(RELEASE, "release")                                                                          \
-    X(SET, "set")   /* register a = constant x */                                                  \
-    X(MOVE, "move") /* register a = register b */                                                  \
-    X(ADD, "add")   /* register a = b + c, and so on */                                            \
-    X(SUB, "sub")                                                                                  \
-    X(MUL, "mul")                                                                                  \
-    X(DIV, "div")                                                                                  \
-    X(MOD, "mod")                                                                                  \
-    X(LESS, "less")                                                                                \
-    X(EQUAL, "equal")                                                                              \
+#define RAD_SESSION_OPS(X)                                                                                             \
+    X(SEND, "send")       /* message x, fields from register a on */                                                   \
+    X(RECEIVE, "receive") /* message x, fields to register a on */                                                     \
+    X(OFFER, "offer")     /* sends the message of table x that register a says, fields from b on */                    \
+    X(CHOOSE, "choose")   /* receives any message of table x, fields to b on, goes on where it says */                 \
+    X(INVOKE, "invoke")   /* effect x */                                                                               \
+    X(OPEN, "open")       /* a session of protocol x */                                                                \
+    X(CLOSE, "close")                                                                                                  \
+    X(SPAWN, "spawn") /* the threads of table x */                                                                     \
+    X(JOIN, "join")                                                                                                    \
+    X(YIELD, "yield")                                                                                                  \
+    X(JUMP, "jump")     /* to x */                                                                                     \
+    X(JUMPIF, "jumpif") /* to x if register a is neither 0 nor false */                                                \
+    X(ACQUIRE, "acquire")                                                                                              \
+    X(RELEASE, "release")                                                                                              \
+    X(SET, "set")   /* register a = constant x */                                                                      \
+    X(MOVE, "move") /* register a = register b */                                                                      \
+    X(ADD, "add")   /* register a = b + c, and so on */                                                                \
+    X(SUB, "sub")                                                                                                      \
+    X(MUL, "mul")                                                                                                      \
+    X(DIV, "div")                                                                                                      \
+    X(MOD, "mod")                                                                                                      \
+    X(LESS, "less")                                                                                                    \
+    X(EQUAL, "equal")                                                                                                  \
     X(HALT, "halt")
 
 enum rad_session_op {
@@ -124,13 +123,12 @@ RAD_INTERNAL const char *rad__session_op_name(uint32_t op);
 RAD_INTERNAL int rad__compile(rad_protocols *p, rad_protocol *protocol, rad_error *error);
 
 /* assemble.c: the code that a role has by hand, in place of what was compiled. */
-RAD_INTERNAL int rad__assemble(rad_protocols *p, rad_protocol *protocol, const rad_ast_code *code,
-                               rad_error *error);
+RAD_INTERNAL int rad__assemble(rad_protocols *p, rad_protocol *protocol, const rad_ast_code *code, rad_error *error);
 
 /* For both. The new element's number; RAD_NONE: no memory. */
 RAD_INTERNAL uint32_t rad__emit(rad_protocol *p, rad_instruction i, uint32_t line);
-RAD_INTERNAL uint32_t rad__code_message(rad_protocol *p, uint32_t edge, uint32_t label,
-                                        const rad_signature *s, const rad_ast_field *fields);
+RAD_INTERNAL uint32_t rad__code_message(rad_protocol *p, uint32_t edge, uint32_t label, const rad_signature *s,
+                                        const rad_ast_field *fields);
 RAD_INTERNAL uint32_t rad__code_effect(rad_protocol *p, rad_effect_site site);
 RAD_INTERNAL uint32_t rad__code_table(rad_protocol *p, uint32_t count); /* ways are zeroed */
 RAD_INTERNAL uint32_t rad__code_selection(rad_protocols *all, rad_protocol *p, uint32_t table);

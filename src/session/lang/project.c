@@ -145,9 +145,9 @@ static void add_thread(projector *p, uint32_t role, uint32_t branch)
     rad_types *t = p->types;
     char text[120];
     if (t->thread_count == RAD_THREADS_MAX) {
-        p->status = rad__ast_error(
-            p->file, t->global.place, p->error,
-            "there are more than %d threads (roles and their parallel branches)", RAD_THREADS_MAX);
+        p->status =
+            rad__ast_error(p->file, t->global.place, p->error,
+                           "there are more than %d threads (roles and their parallel branches)", RAD_THREADS_MAX);
         return;
     }
     int length = snprintf(text, sizeof text, branch ? "%s.%u" : "%s", role_name(p, role), branch);
@@ -177,15 +177,13 @@ static void make_threads(projector *p)
 static uint32_t edge_of(projector *p, const rad_global *message, uint32_t branch)
 {
     rad_types *t = p->types;
-    uint32_t from = *thread_slot(p, message->from, branch),
-             to = *thread_slot(p, message->to, branch);
+    uint32_t from = *thread_slot(p, message->from, branch), to = *thread_slot(p, message->to, branch);
     uint64_t key = (uint64_t)from << 32 | to; /* threads know their branch */
     uint32_t edge = rad__map64_find(&p->edge_at, key);
     if (edge == RAD_NONE) {
         if (t->edge_count == RAD_EDGES_MAX) {
             p->status = rad__ast_error(p->file, message->place, p->error,
-                                       "there are more than %d pairs of sender and receiver",
-                                       RAD_EDGES_MAX);
+                                       "there are more than %d pairs of sender and receiver", RAD_EDGES_MAX);
             return 0;
         }
         if (!room(p, RAD_GROW(&t->edges, &t->edge_capacity, t->edge_count + 1) &&
@@ -194,8 +192,7 @@ static uint32_t edge_of(projector *p, const rad_global *message, uint32_t branch
         edge = t->edge_count++;
         t->edges[edge] = (rad_local_edge){from, to, branch, 0};
     }
-    if (message->signature.count > t->edges[edge].fields)
-        t->edges[edge].fields = message->signature.count;
+    if (message->signature.count > t->edges[edge].fields) t->edges[edge].fields = message->signature.count;
     return edge;
 }
 
@@ -205,13 +202,10 @@ static uint32_t add_node(projector *p, enum node_kind kind, const rad_global *wh
 {
     static const rad_text_place nowhere = {0, 0};
     if (p->node_count == NODES_MAX && p->status == 0)
-        p->status =
-            rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
+        p->status = rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
     if (!room(p, RAD_GROW(&p->nodes, &p->node_capacity, p->node_count + 1))) return 0;
-    p->nodes[p->node_count] = (node){.kind = kind,
-                                     .place = what ? what->place : nowhere,
-                                     .what = what,
-                                     .first_target = p->target_count};
+    p->nodes[p->node_count] =
+        (node){.kind = kind, .place = what ? what->place : nowhere, .what = what, .first_target = p->target_count};
     return p->node_count++;
 }
 
@@ -272,8 +266,7 @@ static uint32_t build_continue(projector *p, const rad_global *g)
 static uint32_t build_par(projector *p, const rad_global *g, uint32_t after)
 {
     bool takes_part = false;
-    for (uint32_t i = 0; i < g->block_count; i++)
-        takes_part |= *thread_slot(p, p->role, g->branch + i) != RAD_NONE;
+    for (uint32_t i = 0; i < g->block_count; i++) takes_part |= *thread_slot(p, p->role, g->branch + i) != RAD_NONE;
     if (!takes_part) return after;
     uint32_t at = add_node(p, NODE_PAR, g);
     if (p->status == 0) add_target(p, at, after);
@@ -317,8 +310,7 @@ static void push(projector *p, uint32_t at)
 {
     if (p->status != 0 || p->seen[at] == p->visit) return;
     p->seen[at] = p->visit;
-    if (room(p, RAD_GROW(&p->stack, &p->stack_capacity, p->stack_count + 1)))
-        p->stack[p->stack_count++] = at;
+    if (room(p, RAD_GROW(&p->stack, &p->stack_capacity, p->stack_count + 1))) p->stack[p->stack_count++] = at;
 }
 
 typedef bool comes_before(const projector *p, uint32_t a, uint32_t b);
@@ -329,8 +321,7 @@ static bool is_less(const projector *p, uint32_t a, uint32_t b)
     return a < b;
 }
 
-static void sift(const projector *p, uint32_t *items, uint32_t at, uint32_t count,
-                 comes_before *before)
+static void sift(const projector *p, uint32_t *items, uint32_t at, uint32_t count, comes_before *before)
 {
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && before(p, items[child], items[child + 1])) child++;
@@ -365,10 +356,8 @@ static void forget(rad_map64 *m)
 static void add_member(projector *p, uint32_t at)
 {
     if (p->member_count == MEMBERS_MAX && p->status == 0)
-        p->status =
-            rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
-    if (room(p, RAD_GROW(&p->members, &p->member_capacity, p->member_count + 1)))
-        p->members[p->member_count++] = at;
+        p->status = rad__ast_error(p->file, global_of(p)->place, p->error, "the protocol is too large");
+    if (room(p, RAD_GROW(&p->members, &p->member_capacity, p->member_count + 1))) p->members[p->member_count++] = at;
 }
 
 /* Everything that can be reached silently from what was pushed, to the end of `members`. */
@@ -411,8 +400,7 @@ static uint32_t state_of(projector *p, rad_text_place merged_at)
     rad_types *t = p->types;
     if (t->state_count == RAD_STATES_MAX) {
         p->status = rad__ast_error(p->file, global_of(p)->place, p->error,
-                                   "the parts of all roles together have more than %d states",
-                                   RAD_STATES_MAX);
+                                   "the parts of all roles together have more than %d states", RAD_STATES_MAX);
         return 0;
     }
     if (!room(p, RAD_GROW(&p->sets, &p->set_capacity, p->set_count + 1) &&
@@ -452,8 +440,7 @@ static bool offers_of(projector *p, uint32_t at)
         begin_set(p);
         push(p, p->targets[first + i]);
         set s = close_over(p, n->place);
-        for (uint32_t k = 0; k < s.count && p->status == 0; k++)
-            sends &= offers_of(p, p->members[s.first + k]);
+        for (uint32_t k = 0; k < s.count && p->status == 0; k++) sends &= offers_of(p, p->members[s.first + k]);
         p->member_count = kept;
     }
     return sends;
@@ -465,9 +452,7 @@ static void describe(const projector *p, const node *n, char *text, size_t size)
     const char *label = g ? rad__ast_name(p->file, g->label) : "";
     switch (n->kind) {
     case NODE_SEND: snprintf(text, size, "sends %s to %s", label, role_name(p, g->to)); break;
-    case NODE_RECEIVE:
-        snprintf(text, size, "receives %s from %s", label, role_name(p, g->from));
-        break;
+    case NODE_RECEIVE: snprintf(text, size, "receives %s from %s", label, role_name(p, g->from)); break;
     case NODE_DOES: snprintf(text, size, "does %s", label); break;
     case NODE_PAR: snprintf(text, size, "begins parallel branches"); break;
     case NODE_CHOOSE: snprintf(text, size, "chooses"); break;
@@ -485,10 +470,9 @@ static void contradiction(projector *p, const set *s, const node *a, const node 
     describe(p, b, other, sizeof other);
     rad_text_place at = s->merged_at.line ? s->merged_at : a->place;
     if (p->status == 0)
-        p->status =
-            rad__ast_error(p->file, at, p->error,
-                           "%s cannot know which branch was chosen: in one it %s, in another it %s",
-                           role_name(p, p->role), one, other);
+        p->status = rad__ast_error(p->file, at, p->error,
+                                   "%s cannot know which branch was chosen: in one it %s, in another it %s",
+                                   role_name(p, p->role), one, other);
 }
 
 /* ---- States ------------------------------------------------------------------------------------------ */
@@ -522,8 +506,7 @@ static void lead_on(projector *p, rad_text_place merged_at)
     for (uint32_t i = 0; i < p->offer_count && p->status == 0;) {
         uint32_t arm = p->offers[p->order[i]].arm;
         begin_set(p);
-        for (; i < p->offer_count && p->offers[p->order[i]].arm == arm; i++)
-            push(p, p->offers[p->order[i]].target);
+        for (; i < p->offer_count && p->offers[p->order[i]].arm == arm; i++) push(p, p->offers[p->order[i]].target);
         uint32_t next = state_of(p, merged_at);
         p->types->arms[arm].next = next;
     }
@@ -559,11 +542,9 @@ static void all_are_distinct(projector *p, uint32_t begin, uint32_t end)
         const node *n = p->offers[i].node;
         uint32_t known = rad__map64_find(&p->message_at, message_key(n));
         if (known != RAD_NONE)
-            p->status =
-                rad__ast_error(p->file, n->place, p->error,
-                               "the branch of line %u begins with the same message, %s to %s",
-                               p->offers[known].node->place.line,
-                               rad__ast_name(p->file, n->what->label), role_name(p, n->what->to));
+            p->status = rad__ast_error(
+                p->file, n->place, p->error, "the branch of line %u begins with the same message, %s to %s",
+                p->offers[known].node->place.line, rad__ast_name(p->file, n->what->label), role_name(p, n->what->to));
         else
             room(p, rad__map64_add(&p->message_at, message_key(n), i));
     }
@@ -583,8 +564,7 @@ static bool all_send_alike(projector *p, const set *s)
         alike = alike && end - begin == p->first_at.count;
         for (uint32_t k = begin; alike && k < end; k++)
             alike = rad__map64_find(&p->first_at, message_key(p->offers[k].node)) != RAD_NONE;
-        if (!alike && p->status == 0)
-            contradiction(p, s, &p->nodes[p->members[s->first]], &p->nodes[at]);
+        if (!alike && p->status == 0) contradiction(p, s, &p->nodes[p->members[s->first]], &p->nodes[at]);
     }
     return p->status == 0;
 }
@@ -605,8 +585,7 @@ static bool all_do_one_thing(projector *p, const set *s)
     const node *first = &p->nodes[p->members[s->first]];
     for (uint32_t i = 0; i < s->count && p->status == 0; i++) {
         const node *n = &p->nodes[p->members[s->first + i]];
-        if (n->kind != NODE_DOES || n->what->label != first->what->label)
-            contradiction(p, s, first, n);
+        if (n->kind != NODE_DOES || n->what->label != first->what->label) contradiction(p, s, first, n);
         if (p->status == 0) offer_add(p, n, p->targets[n->first_target]);
     }
     return p->status == 0;
@@ -625,11 +604,9 @@ static void arms_from_offers(projector *p, const set *s)
         if (known == RAD_NONE) {
             if (room(p, rad__map64_add(&p->message_at, message_key(n), o->arm))) add_arm(p, n);
         } else if (!same_signature(&p->types->arms[known].signature, &n->what->signature)) {
-            p->status =
-                rad__ast_error(p->file, n->place, p->error,
-                               "%s has other fields here than in line %u, and %s cannot know which",
-                               rad__ast_name(p->file, n->what->label), p->types->arms[known].line,
-                               role_name(p, p->role));
+            p->status = rad__ast_error(
+                p->file, n->place, p->error, "%s has other fields here than in line %u, and %s cannot know which",
+                rad__ast_name(p->file, n->what->label), p->types->arms[known].line, role_name(p, p->role));
         }
     }
     if (p->status != 0) return;
@@ -645,8 +622,8 @@ static void fill_par(projector *p, uint32_t state, const node *n)
         uint32_t thread = *thread_slot(p, p->role, n->what->branch + i);
         if (thread == RAD_NONE) continue;
         if (!room(p, RAD_GROW(&t->arms, &t->arm_capacity, t->arm_count + 1))) return;
-        t->arms[t->arm_count++] = (rad_local_arm){
-            .edge = thread, .label = RAD_NONE, .next = RAD_NONE, .line = n->place.line};
+        t->arms[t->arm_count++] =
+            (rad_local_arm){.edge = thread, .label = RAD_NONE, .next = RAD_NONE, .line = n->place.line};
     }
     uint32_t count = t->arm_count - first_arm;
     begin_set(p);
@@ -666,8 +643,7 @@ static void fill_state(projector *p, uint32_t index)
     p->offer_count = 0;
     t->states[state] = (rad_local_state){RAD_LOCAL_END, first_arm, 0, RAD_NONE, 0};
     if (kind == NODE_END || kind == NODE_PAR) {
-        for (uint32_t i = 1; i < s.count; i++)
-            contradiction(p, &s, first, &p->nodes[p->members[s.first + i]]);
+        for (uint32_t i = 1; i < s.count; i++) contradiction(p, &s, first, &p->nodes[p->members[s.first + i]]);
         if (p->status == 0 && kind == NODE_PAR) fill_par(p, state, first);
         return;
     }
@@ -677,9 +653,7 @@ static void fill_state(projector *p, uint32_t index)
                                        : all_do_one_thing(p, &s);
     if (good) arms_from_offers(p, &s);
     if (p->status != 0) return;
-    t->states[state].kind = sends                  ? RAD_LOCAL_SEND
-                            : kind == NODE_RECEIVE ? RAD_LOCAL_RECEIVE
-                                                   : RAD_LOCAL_DOES;
+    t->states[state].kind = sends ? RAD_LOCAL_SEND : kind == NODE_RECEIVE ? RAD_LOCAL_RECEIVE : RAD_LOCAL_DOES;
     t->states[state].arm_count = t->arm_count - first_arm;
     t->states[state].line = t->arms[first_arm].line;
 }
@@ -721,8 +695,7 @@ static void project_thread(projector *p, uint32_t thread)
 static void connect_branches(rad_types *t)
 {
     for (uint32_t i = 0; i < t->state_count; i++)
-        for (uint32_t k = 0; t->states[i].kind == RAD_LOCAL_PAR && k < t->states[i].arm_count;
-             k++) {
+        for (uint32_t k = 0; t->states[i].kind == RAD_LOCAL_PAR && k < t->states[i].arm_count; k++) {
             rad_local_arm *arm = &t->arms[t->states[i].first_arm + k];
             arm->next = t->threads[arm->edge].start;
         }

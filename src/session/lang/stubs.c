@@ -46,24 +46,15 @@ typedef struct stub_writer {
 } stub_writer;
 
 static const char *const STUB_TAKEN[] = {
-    "auto",      "break",         "case",         "char",
-    "const",     "continue",      "default",      "do",
-    "double",    "else",          "enum",         "extern",
-    "float",     "for",           "goto",         "if",
-    "inline",    "int",           "long",         "register",
-    "return",    "short",         "signed",       "sizeof",
-    "static",    "struct",        "switch",       "typedef",
-    "union",     "unsigned",      "void",         "volatile",
-    "while",     "restrict",      "bool",         "true",
-    "false",     "NULL",          "errno",        "stdin",
-    "stdout",    "stderr",        "assert",       "unix",
-    "linux",     "offsetof",      "EOF",          "asm",
-    "typeof",    "main",          "self",         "which",
-    "until",     "fields",        "status",       "rad_time",
-    "uint32_t",  "int64_t",       "uint8_t",      "session",
-    "capacity",  "alignas",       "alignof",      "nullptr",
-    "constexpr", "static_assert", "thread_local", "typeof_unqual",
-    "UINT64_C"};
+    "auto",      "break",         "case",         "char",          "const",    "continue", "default", "do",
+    "double",    "else",          "enum",         "extern",        "float",    "for",      "goto",    "if",
+    "inline",    "int",           "long",         "register",      "return",   "short",    "signed",  "sizeof",
+    "static",    "struct",        "switch",       "typedef",       "union",    "unsigned", "void",    "volatile",
+    "while",     "restrict",      "bool",         "true",          "false",    "NULL",     "errno",   "stdin",
+    "stdout",    "stderr",        "assert",       "unix",          "linux",    "offsetof", "EOF",     "asm",
+    "typeof",    "main",          "self",         "which",         "until",    "fields",   "status",  "rad_time",
+    "uint32_t",  "int64_t",       "uint8_t",      "session",       "capacity", "alignas",  "alignof", "nullptr",
+    "constexpr", "static_assert", "thread_local", "typeof_unqual", "UINT64_C"};
 
 enum { STUB_TAKEN_COUNT = sizeof STUB_TAKEN / sizeof *STUB_TAKEN };
 
@@ -128,10 +119,8 @@ static void claim_join(stub_writer *w, const char *middle, const char *last)
 
 static uint64_t message_key(const rad_local_arm *arm, bool is_does)
 {
-    uint64_t key =
-        (uint64_t)arm->label << 32 | (uint64_t)is_does << 24 | (uint64_t)arm->signature.count << 16;
-    for (uint32_t i = 0; i < arm->signature.count; i++)
-        key |= (uint64_t)arm->signature.types[i] << 2 * i;
+    uint64_t key = (uint64_t)arm->label << 32 | (uint64_t)is_does << 24 | (uint64_t)arm->signature.count << 16;
+    for (uint32_t i = 0; i < arm->signature.count; i++) key |= (uint64_t)arm->signature.types[i] << 2 * i;
     return key;
 }
 
@@ -140,8 +129,7 @@ static uint32_t message_of(const stub_writer *w, const rad_local_state *s, const
     return rad__map64_find(&w->message_at, message_key(arm, s->kind == RAD_LOCAL_DOES));
 }
 
-static void add_message(stub_writer *w, const rad_local_state *s, const rad_local_arm *arm,
-                        rad_map64 *labels)
+static void add_message(stub_writer *w, const rad_local_state *s, const rad_local_arm *arm, rad_map64 *labels)
 {
     if (message_of(w, s, arm) != RAD_NONE) return;
     bool is_does = s->kind == RAD_LOCAL_DOES;
@@ -171,8 +159,7 @@ static void message_name(const stub_writer *w, uint32_t message, char *text, siz
     if (!m->is_variant) return;
     used += (size_t)snprintf(text + used, size - used, m->signature.count ? "_as" : "_as_nothing");
     for (uint32_t i = 0; i < m->signature.count; i++)
-        used += (size_t)snprintf(text + used, size - used, "_%s",
-                                 rad__type_name((enum rad_type)m->signature.types[i]));
+        used += (size_t)snprintf(text + used, size - used, "_%s", rad__type_name((enum rad_type)m->signature.types[i]));
 }
 
 static void find_messages(stub_writer *w)
@@ -181,8 +168,7 @@ static void find_messages(stub_writer *w)
     rad_map64 labels = {0};
     for (uint32_t i = 0; i < t->state_count; i++)
         for (uint32_t k = 0; t->states[i].kind != RAD_LOCAL_PAR && k < t->states[i].arm_count; k++)
-            if (w->status == 0)
-                add_message(w, &t->states[i], &t->arms[t->states[i].first_arm + k], &labels);
+            if (w->status == 0) add_message(w, &t->states[i], &t->arms[t->states[i].first_arm + k], &labels);
     rad__map64_free(&labels);
 }
 
@@ -202,8 +188,7 @@ static uint64_t digest_of(const stub_writer *w)
         const stub_message *m = &w->messages[i];
         hash = fold_text(hash, rad__text_of(w->all, m->label));
         hash = rad__mix2(hash, m->signature.count);
-        for (uint32_t k = 0; k < m->signature.count; k++)
-            hash = rad__mix2(hash, m->signature.types[k]);
+        for (uint32_t k = 0; k < m->signature.count; k++) hash = rad__mix2(hash, m->signature.types[k]);
     }
     for (uint32_t i = 0; i < t->state_count; i++) {
         const rad_local_state *s = &t->states[i];
@@ -225,8 +210,7 @@ static void write_signature(stub_writer *w, const stub_message *m)
     rad__bytes_format(&w->out, "%s(", rad__text_of(w->all, m->label));
     for (uint32_t i = 0; i < m->signature.count; i++) {
         put(w, i ? ", " : "");
-        if (m->fields[i].name != RAD_NONE)
-            rad__bytes_format(&w->out, "%s: ", rad__text_of(w->all, m->fields[i].name));
+        if (m->fields[i].name != RAD_NONE) rad__bytes_format(&w->out, "%s: ", rad__text_of(w->all, m->fields[i].name));
         put(w, rad__type_name((enum rad_type)m->signature.types[i]));
     }
     put(w, ")");
@@ -250,19 +234,17 @@ static void write_messages(stub_writer *w)
         write_signature(w, &w->messages[i]);
         put(w, " */\n");
     }
-    rad__bytes_format(&w->out, "    %s_is_nothing_else = %u\n};\n\n", p,
-                      number_of(w->message_count));
+    rad__bytes_format(&w->out, "    %s_is_nothing_else = %u\n};\n\n", p, number_of(w->message_count));
     claim_join(w, "is_nothing_else", "");
-    rad__bytes_format(&w->out, "static const rad_talk_message %s_messages[] = {\n    {\"\", 0, 0}",
-                      p);
+    rad__bytes_format(&w->out, "static const rad_talk_message %s_messages[] = {\n    {\"\", 0, 0}", p);
     claim_join(w, "messages", "");
     for (uint32_t i = 0; i < w->message_count; i++) {
         const stub_message *m = &w->messages[i];
         uint32_t texts = 0, bit = 1;
         for (uint32_t k = 0; k < m->signature.count; k++, bit *= 2)
             if (m->signature.types[k] == RAD_TYPE_TEXT) texts |= bit;
-        rad__bytes_format(&w->out, ",\n    {\"%s\", %u, 0x%x}", rad__text_of(w->all, m->label),
-                          m->signature.count, texts);
+        rad__bytes_format(&w->out, ",\n    {\"%s\", %u, 0x%x}", rad__text_of(w->all, m->label), m->signature.count,
+                          texts);
     }
     put(w, "};\n\n");
 }
@@ -295,16 +277,13 @@ static void write_shape(stub_writer *w)
     for (uint32_t i = 0; i < t->edge_count && i < 8; i++)
         rad__bytes_format(&w->out, "%s%s to %s", i ? ", " : "", t->threads[t->edges[i].from].name,
                           t->threads[t->edges[i].to].name);
-    rad__bytes_format(&w->out, "%s. */\nstatic const uint8_t %s_widths[] = {",
-                      t->edge_count > 8 ? " …" : "", p);
+    rad__bytes_format(&w->out, "%s. */\nstatic const uint8_t %s_widths[] = {", t->edge_count > 8 ? " …" : "", p);
     for (uint32_t i = 0; i < t->edge_count; i++)
         rad__bytes_format(&w->out, i % 24 == 23 ? "%u,\n    " : "%u, ", t->edges[i].fields);
-    rad__bytes_format(&w->out, "0};\n\nstatic const rad_talk_shape %s_shape = {\n    \"%s\", \"", p,
-                      p);
+    rad__bytes_format(&w->out, "0};\n\nstatic const rad_talk_shape %s_shape = {\n    \"%s\", \"", p, p);
     write_file_text(w, false);
-    rad__bytes_format(
-        &w->out, "\", UINT64_C(0x%016llx), %s_roles, %u,\n    %s_messages, %s_widths, %u};\n\n",
-        (unsigned long long)w->digest, p, t->global.role_count, p, p, t->edge_count);
+    rad__bytes_format(&w->out, "\", UINT64_C(0x%016llx), %s_roles, %u,\n    %s_messages, %s_widths, %u};\n\n",
+                      (unsigned long long)w->digest, p, t->global.role_count, p, p, t->edge_count);
     claim_join(w, "roles", "");
     claim_join(w, "widths", "");
     claim_join(w, "shape", "");
@@ -324,23 +303,21 @@ static void write_common(stub_writer *w)
                       "/* One session: all channels. */\ntypedef struct %s {\n"
                       "    rad_talk *talk;\n} %s;\n\n",
                       p, p);
-    rad__bytes_format(
-        &w->out,
-        "/* `capacity` messages in each channel; 0: 1, which is enough%s. 0 or RAD_ENOMEM. */\n"
-        "static inline int %s_open(%s *session, uint32_t capacity)\n{\n"
-        "    return rad_talk_open(&session->talk, &%s_shape, capacity);\n}\n\n",
-        w->types->global.is_locals ? " if the parts fit together so" : "", p, p, p);
+    rad__bytes_format(&w->out,
+                      "/* `capacity` messages in each channel; 0: 1, which is enough%s. 0 or RAD_ENOMEM. */\n"
+                      "static inline int %s_open(%s *session, uint32_t capacity)\n{\n"
+                      "    return rad_talk_open(&session->talk, &%s_shape, capacity);\n}\n\n",
+                      w->types->global.is_locals ? " if the parts fit together so" : "", p, p, p);
     rad__bytes_format(&w->out,
                       "/* Everybody gets RAD_ECLOSED from now on. `code` says why. */\n"
                       "static inline void %s_close(%s *session, int code)\n{\n"
                       "    rad_talk_close(session->talk, code);\n}\n\n",
                       p, p);
-    rad__bytes_format(
-        &w->out,
-        "/* When all parties have ended. */\n"
-        "static inline void %s_destroy(%s *session)\n{\n"
-        "    rad_talk_destroy(session->talk);\n    session->talk = NULL;\n}\n\n#endif\n\n",
-        p, p);
+    rad__bytes_format(&w->out,
+                      "/* When all parties have ended. */\n"
+                      "static inline void %s_destroy(%s *session)\n{\n"
+                      "    rad_talk_destroy(session->talk);\n    session->talk = NULL;\n}\n\n#endif\n\n",
+                      p, p);
     claim_join(w, "open", "");
     claim_join(w, "close", "");
     claim_join(w, "destroy", "");
@@ -359,23 +336,21 @@ static uint32_t states_end(const rad_types *t, uint32_t thread)
     return thread + 1 < t->thread_count ? t->threads[thread + 1].start : t->state_count;
 }
 
-static void write_arm(stub_writer *w, const rad_local_state *s, const rad_local_arm *arm,
-                      const uint32_t *number, uint32_t role)
+static void write_arm(stub_writer *w, const rad_local_state *s, const rad_local_arm *arm, const uint32_t *number,
+                      uint32_t role)
 {
     if (s->kind == RAD_LOCAL_PAR)
         rad__bytes_format(&w->out, "    {0, 0, 0, %u}, /* begins %s */\n", number[arm->next],
                           w->types->threads[arm->edge].name);
     else if (s->kind == RAD_LOCAL_DOES)
-        rad__bytes_format(&w->out, "    {%u, %u, 0, %u}, /* does %s */\n",
-                          number_of(message_of(w, s, arm)), role, number[arm->next],
-                          rad__text_of(w->all, arm->label));
+        rad__bytes_format(&w->out, "    {%u, %u, 0, %u}, /* does %s */\n", number_of(message_of(w, s, arm)), role,
+                          number[arm->next], rad__text_of(w->all, arm->label));
     else
-        rad__bytes_format(
-            &w->out, "    {%u, %u, %u, %u}, /* %s %s %s %s */\n", number_of(message_of(w, s, arm)),
-            rad__types_peer(w->types, s, arm), arm->edge, number[arm->next],
-            s->kind == RAD_LOCAL_SEND ? "sends" : "receives", rad__text_of(w->all, arm->label),
-            s->kind == RAD_LOCAL_SEND ? "to" : "from",
-            w->types->global.roles[rad__types_peer(w->types, s, arm)]);
+        rad__bytes_format(&w->out, "    {%u, %u, %u, %u}, /* %s %s %s %s */\n", number_of(message_of(w, s, arm)),
+                          rad__types_peer(w->types, s, arm), arm->edge, number[arm->next],
+                          s->kind == RAD_LOCAL_SEND ? "sends" : "receives", rad__text_of(w->all, arm->label),
+                          s->kind == RAD_LOCAL_SEND ? "to" : "from",
+                          w->types->global.roles[rad__types_peer(w->types, s, arm)]);
 }
 
 static void write_arms(stub_writer *w, const uint32_t *number)
@@ -386,11 +361,9 @@ static void write_arms(stub_writer *w, const uint32_t *number)
                       "static const rad_party_arm %s_%s_arms[] = {\n",
                       w->protocol, family_name(w, w->family));
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
-        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread);
-             i++)
+        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++)
             for (uint32_t k = 0; k < t->states[i].arm_count; k++)
-                write_arm(w, &t->states[i], &t->arms[t->states[i].first_arm + k], number,
-                          t->threads[thread].role);
+                write_arm(w, &t->states[i], &t->arms[t->states[i].first_arm + k], number, t->threads[thread].role);
     put(w, "    {0, 0, 0, 0}};\n\n");
 }
 
@@ -405,14 +378,11 @@ static void write_states(stub_writer *w, const uint32_t *number)
                       "static const rad_party_state %s_%s_states[] = {\n",
                       w->protocol, role);
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
-        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread);
-             i++) {
+        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++) {
             const rad_local_state *s = &t->states[i];
-            rad__bytes_format(&w->out, "    {RAD_PARTY_%s, %u, %u, %u, %u}, /* %u", kinds[s->kind],
-                              arm, s->arm_count, s->kind == RAD_LOCAL_PAR ? number[s->next] : 0,
-                              s->line, number[i]);
-            if (i == t->threads[thread].start)
-                rad__bytes_format(&w->out, ": %s begins", t->threads[thread].name);
+            rad__bytes_format(&w->out, "    {RAD_PARTY_%s, %u, %u, %u, %u}, /* %u", kinds[s->kind], arm, s->arm_count,
+                              s->kind == RAD_LOCAL_PAR ? number[s->next] : 0, s->line, number[i]);
+            if (i == t->threads[thread].start) rad__bytes_format(&w->out, ": %s begins", t->threads[thread].name);
             put(w, " */\n");
             arm += s->arm_count;
         }
@@ -429,8 +399,7 @@ static void write_tables(stub_writer *w)
         return;
     }
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
-        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread);
-             i++)
+        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++)
             number[i] = count++;
     write_arms(w, number);
     write_states(w, number);
@@ -439,12 +408,11 @@ static void write_tables(stub_writer *w)
         put(w, i == 0 ? "" : i % 16 ? ", " : ",\n    ");
         rad__bytes_format(&w->out, "%u", number[t->threads[w->first_of[w->family] + i].start]);
     }
-    rad__bytes_format(
-        &w->out,
-        "};\n\nstatic const rad_party_table %s_%s_table = {\n"
-        "    UINT64_C(0x%016llx), %u, %u, %s_%s_starts, %s_%s_states, %s_%s_arms};\n\n",
-        p, role, (unsigned long long)w->digest, w->first_of[w->family], family_count(w, w->family),
-        p, role, p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "};\n\nstatic const rad_party_table %s_%s_table = {\n"
+                      "    UINT64_C(0x%016llx), %u, %u, %s_%s_starts, %s_%s_states, %s_%s_arms};\n\n",
+                      p, role, (unsigned long long)w->digest, w->first_of[w->family], family_count(w, w->family), p,
+                      role, p, role, p, role);
     claim_join(w, role, "_arms");
     claim_join(w, role, "_states");
     claim_join(w, role, "_starts");
@@ -458,15 +426,13 @@ static bool is_taken(const stub_writer *w, const stub_message *m, uint32_t field
 {
     if (is_reserved(name) || begins_with(name, w->protocol)) return true; /* P_is_quote is in use */
     for (uint32_t i = 0; i < m->signature.count; i++)
-        if (i != field && m->fields[i].name != RAD_NONE &&
-            strcmp(rad__text_of(w->all, m->fields[i].name), name) == 0)
+        if (i != field && m->fields[i].name != RAD_NONE && strcmp(rad__text_of(w->all, m->fields[i].name), name) == 0)
             return true;
     return false;
 }
 
 /* A field that has no name, or one that C or the function needs, is called by its number. */
-static void field_name(const stub_writer *w, const stub_message *m, uint32_t i, char *text,
-                       size_t size)
+static void field_name(const stub_writer *w, const stub_message *m, uint32_t i, char *text, size_t size)
 {
     uint32_t name = m->fields[i].name;
     snprintf(text, size, "%s", name == RAD_NONE ? "value" : rad__text_of(w->all, name));
@@ -479,14 +445,12 @@ static void field_name(const stub_writer *w, const stub_message *m, uint32_t i, 
 }
 
 /* `int P_Role_verb_message_to_Peer(P_Role *self, int which, int64_t price, rad_time until)` */
-static void write_head(stub_writer *w, const stub_message *m, bool sends, uint32_t peer,
-                       const char *name)
+static void write_head(stub_writer *w, const stub_message *m, bool sends, uint32_t peer, const char *name)
 {
     static const char *const in[] = {"int64_t ", "bool ", "const char *"};
     static const char *const out[] = {"int64_t *", "bool *", "char **"};
     char field[96];
-    rad__bytes_format(&w->out, "static inline int %s(%s_%s *self", name, w->protocol,
-                      family_name(w, w->family));
+    rad__bytes_format(&w->out, "static inline int %s(%s_%s *self", name, w->protocol, family_name(w, w->family));
     if (family(w, peer)->ranged) put(w, ", int which");
     for (uint32_t i = 0; i < m->signature.count; i++) {
         field_name(w, m, i, field, sizeof field);
@@ -535,18 +499,15 @@ static void write_receive(stub_writer *w, uint32_t message, uint32_t peer, const
     bool any = m->signature.count > 0;
     char field[96];
     write_head(w, m, false, peer, name);
-    if (any)
-        rad__bytes_format(&w->out, "    rad_talk_value fields[%u] = {{0}};\n", m->signature.count);
-    rad__bytes_format(&w->out, "    %s rad_party_receive(&self->party, ",
-                      any ? "int status =" : "return");
+    if (any) rad__bytes_format(&w->out, "    rad_talk_value fields[%u] = {{0}};\n", m->signature.count);
+    rad__bytes_format(&w->out, "    %s rad_party_receive(&self->party, ", any ? "int status =" : "return");
     write_number(w, message);
     write_peer(w, peer);
     rad__bytes_format(&w->out, ", %s, until);\n", any ? "fields" : "NULL");
     for (uint32_t i = 0; i < m->signature.count; i++) {
         static const char *const parts[] = {"number", "number != 0", "text"};
         field_name(w, m, i, field, sizeof field);
-        rad__bytes_format(&w->out, "    *%s = fields[%u].%s;\n", field, i,
-                          parts[m->signature.types[i]]);
+        rad__bytes_format(&w->out, "    *%s = fields[%u].%s;\n", field, i, parts[m->signature.types[i]]);
     }
     put(w, any ? "    return status;\n}\n\n" : "}\n\n");
 }
@@ -569,8 +530,8 @@ static void write_act(stub_writer *w, const rad_local_state *s, const rad_local_
     if (does)
         snprintf(name, sizeof name, "%s_%s_does_%s", w->protocol, role, label);
     else
-        snprintf(name, sizeof name, "%s_%s_%s_%s_%s_%s", w->protocol, role,
-                 sends ? "send" : "receive", label, sends ? "to" : "from", family_name(w, peer));
+        snprintf(name, sizeof name, "%s_%s_%s_%s_%s_%s", w->protocol, role, sends ? "send" : "receive", label,
+                 sends ? "to" : "from", family_name(w, peer));
     claim(w, name);
     if (sends)
         write_send(w, message, peer, name);
@@ -588,26 +549,22 @@ static void write_begin(stub_writer *w)
 {
     const char *role = family_name(w, w->family), *p = w->protocol;
     const rad_ast_role *f = family(w, w->family);
-    rad__bytes_format(&w->out, "typedef struct %s_%s {\n    rad_party party;\n} %s_%s;\n\n", p,
-                      role, p, role);
-    rad__bytes_format(
-        &w->out,
-        "/* RAD_EINPUT: somebody plays it already, or the headers do not fit together. */\n"
-        "static inline int %s_%s_begin(%s_%s *self, const %s *session%s)\n{\n"
-        "    return rad_party_begin(&self->party, session->talk, &%s_%s_table, ",
-        p, role, p, role, p, f->ranged ? ", int which" : "", p, role);
+    rad__bytes_format(&w->out, "typedef struct %s_%s {\n    rad_party party;\n} %s_%s;\n\n", p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "/* RAD_EINPUT: somebody plays it already, or the headers do not fit together. */\n"
+                      "static inline int %s_%s_begin(%s_%s *self, const %s *session%s)\n{\n"
+                      "    return rad_party_begin(&self->party, session->talk, &%s_%s_table, ",
+                      p, role, p, role, p, f->ranged ? ", int which" : "", p, role);
     if (f->ranged)
-        rad__bytes_format(&w->out, "rad_party_peer(0, %d, %u, which)", (int)f->from.plus,
-                          family_count(w, w->family));
+        rad__bytes_format(&w->out, "rad_party_peer(0, %d, %u, which)", (int)f->from.plus, family_count(w, w->family));
     else
         put(w, "0");
     put(w, ");\n}\n\n");
-    rad__bytes_format(
-        &w->out,
-        "/* Always the last call, however it went. RAD_EPROTOCOL: there was more to do. */\n"
-        "static inline int %s_%s_end(%s_%s *self)\n{\n"
-        "    return rad_party_end(&self->party);\n}\n\n",
-        p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "/* Always the last call, however it went. RAD_EPROTOCOL: there was more to do. */\n"
+                      "static inline int %s_%s_end(%s_%s *self)\n{\n"
+                      "    return rad_party_end(&self->party);\n}\n\n",
+                      p, role, p, role);
     rad__bytes_format(&w->out,
                       "/* What the last RAD_EPROTOCOL or RAD_EINPUT was about. */\n"
                       "static inline const char *%s_%s_error(const %s_%s *self)\n{\n"
@@ -622,12 +579,11 @@ static void write_begin(stub_writer *w)
 static void write_await(stub_writer *w)
 {
     const char *role = family_name(w, w->family), *p = w->protocol;
-    rad__bytes_format(
-        &w->out,
-        "/* Waits for the next message; it stays until it is received. %s_is_…, or an error. */\n"
-        "static inline int %s_%s_await(%s_%s *self, rad_time until)\n{\n"
-        "    return rad_party_await(&self->party, until);\n}\n\n",
-        p, p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "/* Waits for the next message; it stays until it is received. %s_is_…, or an error. */\n"
+                      "static inline int %s_%s_await(%s_%s *self, rad_time until)\n{\n"
+                      "    return rad_party_await(&self->party, until);\n}\n\n",
+                      p, p, role, p, role);
     claim_join(w, role, "_await");
 }
 
@@ -638,19 +594,17 @@ static void write_fork(stub_writer *w)
                       "_Static_assert(sizeof(%s_%s) == sizeof(rad_party), \"an array of them\");"
                       "\n\n",
                       p, role);
-    rad__bytes_format(
-        &w->out,
-        "/* Begins the parallel branches, in the order of the protocol, each for a fiber of its "
-        "own. */\n"
-        "static inline int %s_%s_fork(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
-        "    return rad_party_fork(&self->party, &branches->party, count);\n}\n\n",
-        p, role, p, role, p, role);
-    rad__bytes_format(
-        &w->out,
-        "/* When the fibers of all branches have ended. */\n"
-        "static inline int %s_%s_join(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
-        "    return rad_party_join(&self->party, &branches->party, count);\n}\n\n",
-        p, role, p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "/* Begins the parallel branches, in the order of the protocol, each for a fiber of its "
+                      "own. */\n"
+                      "static inline int %s_%s_fork(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
+                      "    return rad_party_fork(&self->party, &branches->party, count);\n}\n\n",
+                      p, role, p, role, p, role);
+    rad__bytes_format(&w->out,
+                      "/* When the fibers of all branches have ended. */\n"
+                      "static inline int %s_%s_join(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
+                      "    return rad_party_join(&self->party, &branches->party, count);\n}\n\n",
+                      p, role, p, role, p, role);
     claim_join(w, role, "_fork");
     claim_join(w, role, "_join");
 }
@@ -662,8 +616,7 @@ static void write_functions(stub_writer *w)
     rad__map64_clear(&w->function_at);
     write_begin(w);
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
-        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread);
-             i++) {
+        for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++) {
             const rad_local_state *s = &t->states[i];
             receives |= s->kind == RAD_LOCAL_RECEIVE;
             forks |= s->kind == RAD_LOCAL_PAR;
@@ -742,14 +695,12 @@ static void find_families(stub_writer *w)
     }
 }
 
-char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role,
-                          rad_error *error)
+char *rad_protocol_c_text(const rad_protocols *p, uint32_t protocol, uint32_t role, rad_error *error)
 {
     rad__error_clear(error);
     stub_writer w = {.all = p, .types = &rad__protocol(p, protocol)->types, .error = error};
     w.protocol = rad__text_of(p, w.types->global.name);
-    if (role >= w.types->global.role_count)
-        rad__misuse("rad_protocol_c_text", "there is no role of this number");
+    if (role >= w.types->global.role_count) rad__misuse("rad_protocol_c_text", "there is no role of this number");
     find_families(&w);
     if (w.status == 0) find_messages(&w);
     if (w.status == 0) w.digest = digest_of(&w);

@@ -64,8 +64,7 @@ static void message_text(const drawing *d, const rad_global *m, rad_bytes *out)
     rad__bytes_format(out, "%s", rad__text_of(d->all, m->label));
     for (uint32_t i = 0; i < m->signature.count; i++) {
         rad__bytes_format(out, "%s", i ? ", " : "(");
-        if (m->fields[i].name != RAD_NONE)
-            rad__bytes_format(out, "%s: ", rad__text_of(d->all, m->fields[i].name));
+        if (m->fields[i].name != RAD_NONE) rad__bytes_format(out, "%s: ", rad__text_of(d->all, m->fields[i].name));
         rad__bytes_format(out, "%s", rad__type_name((enum rad_type)m->signature.types[i]));
     }
     if (m->signature.count > 0) rad__bytes_put(out, ")", 1);
@@ -140,8 +139,7 @@ static void measure_frame(drawing *d, const rad_global *g)
     rad_bytes tag = {0};
     tag_text(d, g, &tag);
     uint32_t me = d->frame_count++, outer = d->open;
-    d->frames[me] =
-        (frame){.what = g, .parent = outer, .from = RAD_NONE, .to = RAD_NONE, .inset = FRAME_INSET};
+    d->frames[me] = (frame){.what = g, .parent = outer, .from = RAD_NONE, .to = RAD_NONE, .inset = FRAME_INSET};
     d->frames[me].need = (int64_t)tag.size * LETTER + 48;
     text_done(d, &tag);
     d->open = me;
@@ -175,8 +173,7 @@ static void measure_one(drawing *d, const rad_global *g)
         break;
     case RAD_GLOBAL_CONTINUE:
         width = ((int64_t)strlen(g->loop->loop_name) + 11) * LETTER + 48;
-        if (d->frames[d->open].need < width)
-            d->frames[d->open].need = width; /* of its loop, or inside */
+        if (d->frames[d->open].need < width) d->frames[d->open].need = width; /* of its loop, or inside */
         break;
     case RAD_GLOBAL_CHOICE:
     case RAD_GLOBAL_LOOP:
@@ -211,8 +208,7 @@ static void place(drawing *d)
         frame *f = &d->frames[i];
         f->left = d->lanes[f->from] - f->inset;
         f->right = most(f->right, most(d->lanes[f->to] + f->inset, f->left + f->need));
-        if (f->parent != RAD_NONE)
-            d->frames[f->parent].right = most(d->frames[f->parent].right, f->right + FRAME_STEP);
+        if (f->parent != RAD_NONE) d->frames[f->parent].right = most(d->frames[f->parent].right, f->right + FRAME_STEP);
         d->width = most(d->width, f->right + MARGIN);
     }
 }
@@ -221,26 +217,21 @@ static void place(drawing *d)
 
 static void draw_text(rad_bytes *out, const char *class, int64_t x, int64_t y, const char *text)
 {
-    rad__bytes_format(out, "<text class=\"%s\" x=\"%lld\" y=\"%lld\">", class, (long long)x,
-                      (long long)y);
+    rad__bytes_format(out, "<text class=\"%s\" x=\"%lld\" y=\"%lld\">", class, (long long)x, (long long)y);
     put_escaped(out, text);
     rad__bytes_format(out, "</text>\n");
 }
 
-static void draw_rect(rad_bytes *out, const char *class, int64_t x, int64_t y, int64_t width,
-                      int64_t height, int round)
+static void draw_rect(rad_bytes *out, const char *class, int64_t x, int64_t y, int64_t width, int64_t height, int round)
 {
-    rad__bytes_format(
-        out,
-        "<rect class=\"%s\" x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" rx=\"%d\"/>\n",
-        class, (long long)x, (long long)y, (long long)width, (long long)height, round);
+    rad__bytes_format(out, "<rect class=\"%s\" x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" rx=\"%d\"/>\n",
+                      class, (long long)x, (long long)y, (long long)width, (long long)height, round);
 }
 
 static void draw_message(drawing *d, const rad_global *g)
 {
     bool right = g->from < g->to;
-    int64_t from = d->lanes[g->from], to = d->lanes[g->to],
-            beside = d->lanes[right ? g->from + 1 : g->from - 1];
+    int64_t from = d->lanes[g->from], to = d->lanes[g->to], beside = d->lanes[right ? g->from + 1 : g->from - 1];
     int64_t tip = to + (right ? -1 : 1), back = to + (right ? -10 : 10), y = d->y + 26;
     rad_bytes text = {0};
     message_text(d, g, &text);
@@ -249,10 +240,10 @@ static void draw_message(drawing *d, const rad_global *g)
     rad__bytes_format(&d->front,
                       "<path class=\"a\" d=\"M%lld %lldH%lld\"/>"
                       "<path class=\"h\" d=\"M%lld %lldL%lld %lldL%lld %lldZ\"/>\n",
-                      (long long)from, (long long)y, (long long)back, (long long)tip, (long long)y,
-                      (long long)back, (long long)y - 4, (long long)back, (long long)y + 4);
-    rad__bytes_format(&d->front, "<circle class=\"h\" cx=\"%lld\" cy=\"%lld\" r=\"2.5\"/>\n",
-                      (long long)from, (long long)y);
+                      (long long)from, (long long)y, (long long)back, (long long)tip, (long long)y, (long long)back,
+                      (long long)y - 4, (long long)back, (long long)y + 4);
+    rad__bytes_format(&d->front, "<circle class=\"h\" cx=\"%lld\" cy=\"%lld\" r=\"2.5\"/>\n", (long long)from,
+                      (long long)y);
     d->y += ROW;
 }
 
@@ -291,9 +282,8 @@ static void draw_tag(drawing *d, const frame *f)
     rad_bytes tag = {0}, class = {0};
     tag_text(d, f->what, &tag);
     int64_t width = (int64_t)(tag.size - !tag.failed) * LETTER + 16;
-    rad__bytes_format(&d->front, "<path class=\"%s tag\" d=\"M%lld %lldh%lldv%dl-7 7H%lldz\"/>\n",
-                      frame_class(f->what), (long long)f->left, (long long)f->top, (long long)width,
-                      TAG - 7, (long long)f->left);
+    rad__bytes_format(&d->front, "<path class=\"%s tag\" d=\"M%lld %lldh%lldv%dl-7 7H%lldz\"/>\n", frame_class(f->what),
+                      (long long)f->left, (long long)f->top, (long long)width, TAG - 7, (long long)f->left);
     rad__bytes_format(&class, "t %s", frame_class(f->what));
     rad__bytes_put(&class, "", 1);
     draw_text(&d->front, text_of(&class), f->left + 7, f->top + 14, text_of(&tag));
@@ -312,12 +302,10 @@ static void draw_frame(drawing *d, const rad_global *g)
     for (uint32_t i = 0; i < g->block_count; i++) {
         if (i > 0) {
             int64_t y = d->y + 6;
-            rad__bytes_format(&d->front, "<path class=\"%s cut\" d=\"M%lld %lldH%lld\"/>\n",
-                              frame_class(g), (long long)f->left, (long long)y,
-                              (long long)f->right);
-            rad__bytes_format(&d->front, "<text class=\"t %s\" x=\"%lld\" y=\"%lld\">%s</text>\n",
-                              frame_class(g), (long long)f->left + 7, (long long)y + 15,
-                              g->kind == RAD_GLOBAL_CHOICE ? "or" : "and");
+            rad__bytes_format(&d->front, "<path class=\"%s cut\" d=\"M%lld %lldH%lld\"/>\n", frame_class(g),
+                              (long long)f->left, (long long)y, (long long)f->right);
+            rad__bytes_format(&d->front, "<text class=\"t %s\" x=\"%lld\" y=\"%lld\">%s</text>\n", frame_class(g),
+                              (long long)f->left + 7, (long long)y + 15, g->kind == RAD_GLOBAL_CHOICE ? "or" : "and");
             d->y += SEPARATOR;
         }
         draw_list(d, g->blocks[i]);
@@ -383,8 +371,7 @@ static void assemble(drawing *d, rad_bytes *out)
     rad__bytes_format(out,
                       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
                       "viewBox=\"0 0 %lld %lld\" role=\"img\">\n<title>",
-                      (long long)d->width, (long long)height, (long long)d->width,
-                      (long long)height);
+                      (long long)d->width, (long long)height, (long long)d->width, (long long)height);
     put_escaped(out, name);
     rad__bytes_put(out, "</title>\n", 9);
     rad__bytes_put(out, STYLE, sizeof STYLE - 1);
@@ -392,16 +379,15 @@ static void assemble(drawing *d, rad_bytes *out)
     draw_text(out, "title", MARGIN, 36, name);
     for (uint32_t i = 0; i < d->frame_count; i++) {
         const frame *f = &d->frames[i];
-        rad__bytes_format(
-            out,
-            "<rect class=\"%s frame\" x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
-            "rx=\"3\"/>\n",
-            frame_class(f->what), (long long)f->left, (long long)f->top,
-            (long long)(f->right - f->left), (long long)(f->bottom - f->top));
+        rad__bytes_format(out,
+                          "<rect class=\"%s frame\" x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%lld\" "
+                          "rx=\"3\"/>\n",
+                          frame_class(f->what), (long long)f->left, (long long)f->top, (long long)(f->right - f->left),
+                          (long long)(f->bottom - f->top));
     }
     for (uint32_t i = 0; i < d->g->role_count; i++)
-        rad__bytes_format(out, "<path class=\"lane\" d=\"M%lld %dV%lld\"/>\n",
-                          (long long)d->lanes[i], TOP + HEAD, (long long)bottom);
+        rad__bytes_format(out, "<path class=\"lane\" d=\"M%lld %dV%lld\"/>\n", (long long)d->lanes[i], TOP + HEAD,
+                          (long long)bottom);
     draw_heads(d, out, TOP);
     draw_heads(d, out, bottom);
     rad__bytes_put(out, d->front.data, d->front.size);

@@ -19,8 +19,7 @@ typedef struct parser {
 
 /* ---- Errors ------------------------------------------------------------------------------------------ */
 
-int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error,
-                   const char *format, ...)
+int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -95,9 +94,8 @@ static uint32_t symbol_of(parser *p, const char *text, size_t length)
 
 static bool is_reserved(const parser *p)
 {
-    static const char *const words[] = {"protocol", "locals", "roles", "local",   "code", "choice",
-                                        "at",       "or",     "loop",  "par",     "and",  "for",
-                                        "in",       "call",   "does",  "continue"};
+    static const char *const words[] = {"protocol", "locals", "roles", "local", "code", "choice", "at",   "or",
+                                        "loop",     "par",    "and",   "for",   "in",   "call",   "does", "continue"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (is_token(p, words[i])) return true;
     return false;
@@ -107,8 +105,7 @@ static bool is_reserved(const parser *p)
 static void reserved(parser *p, const char *what)
 {
     char text[200];
-    snprintf(text, sizeof text,
-             "expected %s, found '%.*s', a word of the language that cannot be a name", what,
+    snprintf(text, sizeof text, "expected %s, found '%.*s', a word of the language that cannot be a name", what,
              (int)p->now.length, p->now.text);
     fail(p, p->now.place, text);
 }
@@ -143,8 +140,7 @@ static rad_ast_number parse_number(parser *p)
         if (!is_token(p, "+") && !is_token(p, "-")) return n;
         advance(p);
     }
-    if (p->now.kind == RAD_LEXEME_NUMBER && p->now.number > INT32_MAX)
-        fail(p, p->now.place, "the number is too large");
+    if (p->now.kind == RAD_LEXEME_NUMBER && p->now.number > INT32_MAX) fail(p, p->now.place, "the number is too large");
     if (p->now.kind != RAD_LEXEME_NUMBER) {
         expected(p, named ? "a number" : "a number or the name of a 'for'");
         return n;
@@ -353,8 +349,7 @@ static rad_ast *parse_statements(parser *p)
 {
     rad_ast *first = NULL, **last = &first;
     if (++p->nesting > NESTING_MAX) fail(p, p->now.place, "the blocks are nested too deeply");
-    while (p->status == 0 && !is_token(p, "}") && !is_token(p, "code") &&
-           p->now.kind != RAD_LEXEME_END) {
+    while (p->status == 0 && !is_token(p, "}") && !is_token(p, "code") && p->now.kind != RAD_LEXEME_END) {
         *last = parse_statement(p);
         if (*last != NULL) last = &(*last)->next;
     }
@@ -367,8 +362,7 @@ static rad_ast *parse_statements(parser *p)
 static bool is_register(const parser *p, int64_t *number)
 {
     const rad_lexeme *t = &p->now;
-    if (t->kind != RAD_LEXEME_NAME || t->length < 2 || t->length > 4 || t->text[0] != 'r')
-        return false;
+    if (t->kind != RAD_LEXEME_NAME || t->length < 2 || t->length > 4 || t->text[0] != 'r') return false;
     *number = 0;
     for (size_t i = 1; i < t->length; i++) {
         if (t->text[i] < '0' || t->text[i] > '9') return false;
@@ -442,8 +436,7 @@ static rad_ast_line *parse_line(parser *p)
         }
         if (inside && accept(p, "}")) break;
         if (inside && accept(p, ",")) continue;
-        if (l->operand_count == RAD_OPERANDS_MAX)
-            fail(p, p->now.place, "there are too many operands");
+        if (l->operand_count == RAD_OPERANDS_MAX) fail(p, p->now.place, "there are too many operands");
         if (p->status != 0 || !parse_operand(p, &some[l->operand_count])) break;
         l->operand_count++;
         if (inside && p->now.kind == RAD_LEXEME_END) expected(p, "'}'");
@@ -505,14 +498,12 @@ static rad_ast_protocol *parse_protocol(parser *p)
     return protocol;
 }
 
-int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text, size_t size,
-                  rad_error *error)
+int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text, size_t size, rad_error *error)
 {
     *file = (rad_ast_file){.file_name = file_name};
     parser p = {.file = file, .error = error};
     rad__lex_begin(&p.lexer, text, size, "->..", false);
-    if (size > TEXT_MAX)
-        return rad__error(error, RAD_EINPUT, "%s: a protocol file has 1 MiB at most", file_name);
+    if (size > TEXT_MAX) return rad__error(error, RAD_EINPUT, "%s: a protocol file has 1 MiB at most", file_name);
     advance(&p);
     for (rad_ast_protocol **last = &file->protocols; p.status == 0;) {
         if (p.now.kind == RAD_LEXEME_END && file->protocol_count > 0) break;

@@ -129,15 +129,15 @@ typedef struct rad_ast_file {
 } rad_ast_file;
 
 /* RAD_EINPUT: "FILE:LINE:COLUMN: expected …, found …". rad__ast_free it, also after an error. */
-RAD_INTERNAL int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text,
-                               size_t size, rad_error *error);
+RAD_INTERNAL int rad__ast_read(rad_ast_file *file, const char *file_name, const char *text, size_t size,
+                               rad_error *error);
 RAD_INTERNAL void rad__ast_free(rad_ast_file *file);
 
 RAD_INTERNAL const char *rad__type_name(enum rad_type type);
 
 /* "FILE:LINE:COLUMN: …" */
-RAD_INTERNAL int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error,
-                                const char *format, ...) RAD_PRINTF(4, 5);
+RAD_INTERNAL int rad__ast_error(const rad_ast_file *file, rad_text_place at, rad_error *error, const char *format, ...)
+    RAD_PRINTF(4, 5);
 
 static inline const char *rad__ast_name(const rad_ast_file *file, uint32_t name)
 {

@@ -54,8 +54,7 @@ static void write_message(type_writer *w, const rad_local_arm *arm)
     if (arm->signature.count > 0) rad__bytes_put(&w->out, ")", 1);
 }
 
-static const char *peer_name(const type_writer *w, const rad_local_state *s,
-                             const rad_local_arm *arm)
+static const char *peer_name(const type_writer *w, const rad_local_state *s, const rad_local_arm *arm)
 {
     return w->types->global.roles[rad__types_peer(w->types, s, arm)];
 }
@@ -150,8 +149,7 @@ static void write_chain(type_writer *w, uint32_t state, uint32_t depth)
 static void write_thread(type_writer *w, const rad_local_thread *thread)
 {
     if (w->out.size > 0) rad__bytes_put(&w->out, "\n", 1);
-    rad__bytes_format(&w->out, "%s of %s:\n", thread->name,
-                      rad__text_of(w->all, w->types->global.name));
+    rad__bytes_format(&w->out, "%s of %s:\n", thread->name, rad__text_of(w->all, w->types->global.name));
     if (w->ways[thread->start] > 1 && w->types->states[thread->start].kind != RAD_LOCAL_END)
         name_state(w, thread->start);
     else

@@ -12,13 +12,7 @@
 
 #include "session/lang/global.h"
 
-enum rad_local_kind {
-    RAD_LOCAL_END,
-    RAD_LOCAL_SEND,
-    RAD_LOCAL_RECEIVE,
-    RAD_LOCAL_DOES,
-    RAD_LOCAL_PAR
-};
+enum rad_local_kind { RAD_LOCAL_END, RAD_LOCAL_SEND, RAD_LOCAL_RECEIVE, RAD_LOCAL_DOES, RAD_LOCAL_PAR };
 
 typedef struct rad_local_arm {
     uint32_t edge;  /* of PAR: the thread that begins */
@@ -68,8 +62,7 @@ enum { RAD_STATES_MAX = 60000, RAD_THREADS_MAX = 4096, RAD_EDGES_MAX = 60000 };
 RAD_INTERNAL int rad__types_project(rad_ast_file *file, rad_types *t, rad_error *error);
 RAD_INTERNAL void rad__types_free(rad_types *t);
 
-static inline uint32_t rad__types_peer(const rad_types *t, const rad_local_state *s,
-                                       const rad_local_arm *arm)
+static inline uint32_t rad__types_peer(const rad_types *t, const rad_local_state *s, const rad_local_arm *arm)
 {
     const rad_local_edge *e = &t->edges[arm->edge];
     return t->threads[s->kind == RAD_LOCAL_SEND ? e->to : e->from].role;

@@ -27,7 +27,7 @@ typedef struct explorer {
     uint32_t queue_count, queue_capacity, queue_at;
     rad_set128 seen;
     uint32_t *now, *next; /* being looked at, being made */
-    uint32_t *rest; /* by state: where a thread is when it has done all that it can do by itself */
+    uint32_t *rest;       /* by state: where a thread is when it has done all that it can do by itself */
     rad_capacity *out;
     bool full;   /* more configurations than are allowed */
     bool failed; /* memory */
@@ -71,8 +71,7 @@ static bool branches_have_begun(const explorer *e, uint32_t *config, const rad_l
 static bool goes_on_alone(const explorer *e, uint32_t *config, const rad_local_state *s)
 {
     return s->kind == RAD_LOCAL_DOES ||
-           (s->kind == RAD_LOCAL_PAR &&
-            (!branches_have_begun(e, config, s) || branches_have_ended(e, config, s)));
+           (s->kind == RAD_LOCAL_PAR && (!branches_have_begun(e, config, s) || branches_have_ended(e, config, s)));
 }
 
 static bool does(const rad_types *t, uint32_t state)
@@ -117,8 +116,7 @@ static void settle(const explorer *e, uint32_t *config)
                 *type_at(e, config, i) = rest;
             } else if (s->kind == RAD_LOCAL_PAR && !branches_have_begun(e, config, s)) {
                 for (uint32_t k = 0; k < s->arm_count; k++)
-                    *type_at(e, config, t->arms[s->first_arm + k].edge) =
-                        t->arms[s->first_arm + k].next;
+                    *type_at(e, config, t->arms[s->first_arm + k].edge) = t->arms[s->first_arm + k].next;
                 changed = true;
             } else if (s->kind == RAD_LOCAL_PAR && branches_have_ended(e, config, s)) {
                 for (uint32_t k = 0; k < s->arm_count; k++)
@@ -185,12 +183,11 @@ static bool send_all(explorer *e, uint32_t thread, const rad_local_state *s)
 }
 
 /* "WHO does WHAT, a message, JOINT a peer" */
-static void tell(explorer *e, const char *who, const char *does, const char *what,
-                 const char *joint, const char *peer)
+static void tell(explorer *e, const char *who, const char *does, const char *what, const char *joint, const char *peer)
 {
     size_t used = strlen(e->out->stuck);
-    snprintf(e->out->stuck + used, sizeof e->out->stuck - used, "%s%s %s %s %s %s",
-             used ? "; " : "", who, does, what, joint, peer);
+    snprintf(e->out->stuck + used, sizeof e->out->stuck - used, "%s%s %s %s %s %s", used ? "; " : "", who, does, what,
+             joint, peer);
 }
 
 static bool receive_one(explorer *e, uint32_t thread, const rad_local_state *s)
@@ -227,9 +224,8 @@ static void describe_stuck(explorer *e)
         const rad_local_arm *arm = &t->arms[s->first_arm];
         bool sends = s->kind == RAD_LOCAL_SEND;
         const rad_local_edge *edge = &t->edges[arm->edge];
-        tell(e, t->threads[i].name, sends ? "waits for room to send" : "waits for",
-             rad__text_of(e->all, arm->label), sends ? "to" : "from",
-             t->threads[sends ? edge->to : edge->from].name);
+        tell(e, t->threads[i].name, sends ? "waits for room to send" : "waits for", rad__text_of(e->all, arm->label),
+             sends ? "to" : "from", t->threads[sends ? edge->to : edge->from].name);
     }
 }
 
@@ -241,8 +237,8 @@ static void left_over(explorer *e)
         if (buffer[0] == 0) continue;
         e->out->answer = RAD_CAPACITY_WRONG;
         e->out->stuck[0] = 0;
-        tell(e, t->threads[t->edges[i].to].name, "never receives", rad__text_of(e->all, buffer[1]),
-             "from", t->threads[t->edges[i].from].name);
+        tell(e, t->threads[t->edges[i].to].name, "never receives", rad__text_of(e->all, buffer[1]), "from",
+             t->threads[t->edges[i].from].name);
     }
 }
 
@@ -304,14 +300,13 @@ bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol)
     return rad__protocol(p, protocol)->types.global.is_locals;
 }
 
-int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most, uint64_t states,
-                          rad_capacity *out, rad_error *error)
+int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most, uint64_t states, rad_capacity *out,
+                          rad_error *error)
 {
     rad__error_clear(error);
     *out = (rad_capacity){.answer = RAD_CAPACITY_STUCK};
     if (most == 0) most = MOST_PRESET;
-    if (most > MOST_MOST)
-        return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", most, MOST_MOST);
+    if (most > MOST_MOST) return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", most, MOST_MOST);
     for (uint32_t k = 1; k <= most && out->answer == RAD_CAPACITY_STUCK; k++) {
         explorer e = {.all = p,
                       .p = rad__protocol(p, protocol),

@@ -45,14 +45,12 @@ static uint64_t actor_of(uint64_t session, uint32_t thread)
     return rad__mix2(session, thread);
 }
 
-static const record *log_find(const rad_effect_log *log, uint64_t session, uint32_t thread,
-                              uint64_t occurrence)
+static const record *log_find(const rad_effect_log *log, uint64_t session, uint32_t thread, uint64_t occurrence)
 {
     uint64_t key = key_of(session, thread, occurrence);
     for (uint32_t at; (at = rad__map64_find(&log->at, key)) != RAD_NONE; key++) {
         const record *r = &log->records[at];
-        if (r->session == session && r->thread_number == thread && r->occurrence == occurrence)
-            return r;
+        if (r->session == session && r->thread_number == thread && r->occurrence == occurrence) return r;
     }
     return NULL;
 }
@@ -128,8 +126,7 @@ static const char *partner_of(const record *r)
 {
     bool chose = r->kind == RAD_EFFECT_SELECT && r->fault == RAD_FAULT_NONE && r->options != NULL;
     for (uint32_t i = 0; chose && i < r->option_count; i++)
-        if (i != r->chosen && strcmp(r->options[i].name, r->name) == 0)
-            return r->options[r->chosen].partner;
+        if (i != r->chosen && strcmp(r->options[i].name, r->name) == 0) return r->options[r->chosen].partner;
     return NULL;
 }
 
@@ -139,8 +136,7 @@ static void answer_text(const record *r, char *text, size_t size)
                        : r->fault == RAD_FAULT_ANSWER ? "an answer that does not fit"
                                                       : r->name;
     const char *partner = partner_of(r);
-    size_t used =
-        (size_t)snprintf(text, size, "%s%s%s", what, partner ? " to " : "", partner ? partner : "");
+    size_t used = (size_t)snprintf(text, size, "%s%s%s", what, partner ? " to " : "", partner ? partner : "");
     for (uint32_t i = 0; i < r->field_count && used < size; i++) {
         char one[64];
         value_text(&r->fields[i], one, sizeof one);
@@ -153,14 +149,12 @@ static void handled_text(const record *r, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", r->name ? r->name : "");
     for (uint32_t i = 0; r->name == NULL && i < r->option_count && used < size; i++)
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%s", i ? " or " : "", r->options[i].name);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? " or " : "", r->options[i].name);
 }
 
 static bool records_are_equal(const record *a, const record *b)
 {
-    if (a->kind != b->kind || a->fault != b->fault || a->chosen != b->chosen ||
-        a->field_count != b->field_count)
+    if (a->kind != b->kind || a->fault != b->fault || a->chosen != b->chosen || a->field_count != b->field_count)
         return false;
     if (a->name == NULL || b->name == NULL || strcmp(a->name, b->name) != 0)
         return a->name == b->name; /* a choice that was not made */
@@ -170,31 +164,28 @@ static bool records_are_equal(const record *a, const record *b)
 }
 
 /* Whether `a` has something that `b` has not. */
-static bool has_more(const rad_effect_log *a, const rad_effect_log *b, const char *which,
-                     char *text, size_t size)
+static bool has_more(const rad_effect_log *a, const rad_effect_log *b, const char *which, char *text, size_t size)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         const record *r = &a->records[i];
         if (log_find(b, r->session, r->thread_number, r->occurrence) != NULL) continue;
         char answer[200];
         answer_text(r, answer, sizeof answer);
-        snprintf(text, size, "session %s, %s: effect %llu, %s, is in the %s log only (record %u)",
-                 r->path, r->thread, (unsigned long long)r->occurrence, answer, which, i);
+        snprintf(text, size, "session %s, %s: effect %llu, %s, is in the %s log only (record %u)", r->path, r->thread,
+                 (unsigned long long)r->occurrence, answer, which, i);
         return true;
     }
     return false;
 }
 
 /* The first of `a` to which `b` has another answer; `same`: before which everything was the same. */
-static const record *first_difference(const rad_effect_log *a, const rad_effect_log *b, bool same,
-                                      const record **other)
+static const record *first_difference(const rad_effect_log *a, const rad_effect_log *b, bool same, const record **other)
 {
     const record *first = NULL;
     for (uint32_t i = 0; i < a->count; i++) {
         const record *r = &a->records[i];
         const record *twin = log_find(b, r->session, r->thread_number, r->occurrence);
-        if (twin == NULL || (same && r->causes != twin->causes) || records_are_equal(r, twin))
-            continue;
+        if (twin == NULL || (same && r->causes != twin->causes) || records_are_equal(r, twin)) continue;
         if (first != NULL && first->occurrence <= r->occurrence) continue;
         first = r;
         *other = twin;
@@ -208,8 +199,8 @@ static void difference_text(const record *a, const record *b, char *text, size_t
     handled_text(a, name, sizeof name);
     answer_text(a, one, sizeof one);
     answer_text(b, two, sizeof two);
-    snprintf(text, size, "session %s, %s: handler of %s, effect %llu: %s and %s", a->path,
-             a->thread, name, (unsigned long long)a->occurrence, one, two);
+    snprintf(text, size, "session %s, %s: handler of %s, effect %llu: %s and %s", a->path, a->thread, name,
+             (unsigned long long)a->occurrence, one, two);
 }
 
 bool rad__effects_blame(const rad_effect_log *a, const rad_effect_log *b, char *text, size_t size)
@@ -219,20 +210,18 @@ bool rad__effects_blame(const rad_effect_log *a, const rad_effect_log *b, char *
     return first != NULL;
 }
 
-bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text,
-                           size_t size)
+bool rad_effect_log_differ(const rad_effect_log *a, const rad_effect_log *b, char *text, size_t size)
 {
     if (rad__effects_blame(a, b, text, size)) return true;
     const record *other, *first = first_difference(a, b, false, &other);
     if (first != NULL) difference_text(first, other, text, size);
-    return first != NULL || has_more(a, b, "first", text, size) ||
-           has_more(b, a, "second", text, size);
+    return first != NULL || has_more(a, b, "first", text, size) || has_more(b, a, "second", text, size);
 }
 
 /* ---- Handlers ---------------------------------------------------------------------------------------- */
 
-int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler,
-                       void *context, rad_error *error)
+int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler, void *context,
+                       rad_error *error)
 {
     if (handler == NULL) rad__misuse("rad_session_handle", "there is no handler");
     rad__error_clear(error);
@@ -240,11 +229,9 @@ int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler 
     if (name != NULL) {
         symbol = rad__symbol_find(&vm->protocols->file.symbols, name, strlen(name));
         if (symbol == RAD_NONE)
-            return rad__error(error, RAD_EINPUT, "%s: nothing is called %.60s",
-                              vm->protocols->file_name, name);
+            return rad__error(error, RAD_EINPUT, "%s: nothing is called %.60s", vm->protocols->file_name, name);
     }
-    if (!RAD_GROW(&vm->handlers, &vm->handler_capacity, vm->handler_count + 1))
-        return rad__error_memory(error);
+    if (!RAD_GROW(&vm->handlers, &vm->handler_capacity, vm->handler_count + 1)) return rad__error_memory(error);
     vm->handlers[vm->handler_count++] = (rad_handler){symbol, handler, context};
     return 0;
 }
@@ -260,8 +247,7 @@ static bool answers_for(const rad_protocol *p, const rad_handler *h, const rad_e
 }
 
 /* The one for this name, then the one for all; of equals the newest. */
-static const rad_handler *handler_of(const rad_session_vm *vm, const rad_protocol *p,
-                                     const rad_effect_site *site)
+static const rad_handler *handler_of(const rad_session_vm *vm, const rad_protocol *p, const rad_effect_site *site)
 {
     const rad_handler *all = NULL;
     for (uint32_t i = vm->handler_count; i-- > 0;) {
@@ -281,8 +267,7 @@ static uint64_t draw_of(const rad_session_vm *vm, const rad_co *co)
 
 /* ---- Drawn answers ----------------------------------------------------------------------------------- */
 
-static bool draw_fields(const rad_session_vm *vm, rad_datum *to, const rad_signature *s,
-                        uint32_t label, uint64_t draw)
+static bool draw_fields(const rad_session_vm *vm, rad_datum *to, const rad_signature *s, uint32_t label, uint64_t draw)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         uint64_t one = i ? rad__mix2(draw, i) : draw;
@@ -291,8 +276,7 @@ static bool draw_fields(const rad_session_vm *vm, rad_datum *to, const rad_signa
         case RAD_TYPE_INT: rad__value_set(&to[i], RAD_TYPE_INT, (int64_t)(one >> 32) % 1000); break;
         case RAD_TYPE_BOOL: rad__value_set(&to[i], RAD_TYPE_BOOL, (int64_t)(one >> 63)); break;
         default:
-            snprintf(text, sizeof text, "%s-%u", rad__text_of(vm->protocols, label),
-                     (uint32_t)(one >> 32) % 100);
+            snprintf(text, sizeof text, "%s-%u", rad__text_of(vm->protocols, label), (uint32_t)(one >> 32) % 100);
             if (!rad__value_set_text(&to[i], text, (uint32_t)strlen(text))) return false;
         }
     }
@@ -365,8 +349,7 @@ static void ask(const rad_session_vm *vm, rad_co *co, const rad_effect_site *sit
                       .session = s->path,
                       .role = p->types.global.roles[thread->role],
                       .thread = thread->name,
-                      .name =
-                          site->name == RAD_NONE ? NULL : rad__text_of(vm->protocols, site->name),
+                      .name = site->name == RAD_NONE ? NULL : rad__text_of(vm->protocols, site->name),
                       .occurrence = co->effects,
                       .draw = draw_of(vm, co),
                       .coroutine_state = rad__co_state(vm, co)};
@@ -383,9 +366,8 @@ static void ask(const rad_session_vm *vm, rad_co *co, const rad_effect_site *sit
     }
 }
 
-static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co,
-                                            const rad_effect_site *site, const rad_handler *h,
-                                            enum rad_fault *fault)
+static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co, const rad_effect_site *site,
+                                            const rad_handler *h, enum rad_fault *fault)
 {
     const rad_protocol *p = co->session->protocol;
     rad_effect e;
@@ -397,8 +379,7 @@ static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co,
         const rad_table *t = &p->tables[site->table];
         if (e.chosen >= t->count) *fault = RAD_FAULT_ANSWER;
         uint32_t message = *fault == RAD_FAULT_NONE ? p->ways[t->first + e.chosen].message : 0;
-        if (*fault == RAD_FAULT_NONE)
-            *fault = take_fields(&co->registers[1], &p->messages[message].signature, &e);
+        if (*fault == RAD_FAULT_NONE) *fault = take_fields(&co->registers[1], &p->messages[message].signature, &e);
         if (*fault == RAD_FAULT_NONE) rad__value_set(&co->registers[0], RAD_TYPE_INT, e.chosen);
     }
     if (*fault == RAD_FAULT_NONE && site->kind == RAD_EFFECT_PRODUCE)
@@ -408,8 +389,7 @@ static enum rad_effect_result answer_called(rad_session_vm *vm, rad_co *co,
 
 /* ---- Records ----------------------------------------------------------------------------------------- */
 
-static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *site,
-                 enum rad_fault fault)
+static bool keep(rad_session_vm *vm, const rad_co *co, const rad_effect_site *site, enum rad_fault fault)
 {
     const rad_session *s = co->session;
     bool failed = fault != RAD_FAULT_NONE, selects = site->kind == RAD_EFFECT_SELECT;
@@ -470,8 +450,7 @@ void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *tex
     const rad_protocol *p = co->session->protocol;
     const rad_effect_site *site = &p->effects[p->code[co->pc].x];
     const record *r = log_find(vm->on_record, co->session->key, co->thread, co->effects);
-    record asked = {.name = site->name == RAD_NONE ? "a choice"
-                                                   : rad__text_of(vm->protocols, site->name)};
+    record asked = {.name = site->name == RAD_NONE ? "a choice" : rad__text_of(vm->protocols, site->name)};
     if (site->kind == RAD_EFFECT_CONSUME) {
         asked.field_count = p->messages[site->message].signature.count;
         memcpy(asked.fields, &co->registers[1], asked.field_count * sizeof *asked.fields);
@@ -479,8 +458,7 @@ void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *tex
     char one[200], two[200] = "nothing more";
     answer_text(&asked, one, sizeof one);
     if (r != NULL) answer_text(r, two, sizeof two);
-    snprintf(text, size, "effect %llu is %s, on record is %s", (unsigned long long)co->effects, one,
-             two);
+    snprintf(text, size, "effect %llu is %s, on record is %s", (unsigned long long)co->effects, one, two);
 }
 
 static uint64_t answer_hash(const rad_co *co, const rad_effect_site *site)
@@ -489,8 +467,7 @@ static uint64_t answer_hash(const rad_co *co, const rad_effect_site *site)
     uint64_t hash = site->kind;
     if (m == NULL) return hash;
     if (site->kind == RAD_EFFECT_SELECT) hash = rad__value_hash(hash, &co->registers[0]);
-    for (uint32_t i = 0; i < m->signature.count; i++)
-        hash = rad__value_hash(hash, &co->registers[1 + i]);
+    for (uint32_t i = 0; i < m->signature.count; i++) hash = rad__value_hash(hash, &co->registers[1 + i]);
     return hash;
 }
 
@@ -498,13 +475,11 @@ static uint64_t answer_hash(const rad_co *co, const rad_effect_site *site)
 static bool is_called(const rad_session_vm *vm, const rad_co *co)
 {
     if (vm->apart == RAD_NONE) return false;
-    uint32_t number =
-        rad__map64_find(&vm->on_record->actors, actor_of(co->session->key, co->thread));
+    uint32_t number = rad__map64_find(&vm->on_record->actors, actor_of(co->session->key, co->thread));
     return number != RAD_NONE && (number >> vm->apart / 2 & 1) == vm->apart % 2;
 }
 
-enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co,
-                                           const rad_effect_site *site, uint64_t *hash)
+enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co, const rad_effect_site *site, uint64_t *hash)
 {
     enum rad_fault fault = RAD_FAULT_NONE;
     const rad_handler *h = NULL;
@@ -515,8 +490,7 @@ enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co,
     } else if (!answer_drawn(vm, co, site)) {
         fault = RAD_FAULT_MEMORY;
     }
-    bool answered =
-        fault == RAD_FAULT_NONE || fault == RAD_FAULT_HANDLER || fault == RAD_FAULT_ANSWER;
+    bool answered = fault == RAD_FAULT_NONE || fault == RAD_FAULT_HANDLER || fault == RAD_FAULT_ANSWER;
     if (vm->options.record && answered && !keep(vm, co, site, fault)) fault = RAD_FAULT_MEMORY;
     if (fault != RAD_FAULT_NONE) {
         rad__session_fault(vm, co, fault);

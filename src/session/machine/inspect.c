@@ -61,7 +61,6 @@ bool rad_session_coroutine(const rad_session_vm *vm, uint32_t number, rad_corout
     out->events = co->events;
     out->effects = co->effects;
     out->register_count = p->register_count;
-    for (uint32_t i = 0; i < p->register_count; i++)
-        out->registers[i] = value_of(&co->registers[i]);
+    for (uint32_t i = 0; i < p->register_count; i++) out->registers[i] = value_of(&co->registers[i]);
     return true;
 }

@@ -63,8 +63,7 @@ static int run(const search *s, rad_session_vm *vm, uint64_t rounds, enum rad_se
     return rad__error(s->error, RAD_EINTERRUPTED, "interrupted"); /* it may have been cut short */
 }
 
-static int run_one(search *s, const rad_session_options *o, rad_session_vm **out,
-                   enum rad_session_end *end)
+static int run_one(search *s, const rad_session_options *o, rad_session_vm **out, enum rad_session_end *end)
 {
     int status = prepare(s, o, out);
     if (status == 0) status = run(s, *out, s->o->rounds, end);
@@ -93,12 +92,11 @@ static enum rad_comparison compare_ends(const rad_session_vm *stuck, rad_invaria
     size_t size = sizeof r->difference, length;
     char *report = rad_session_report(stuck);
     if (report == NULL) return RAD_RUNS_NOT_COMPARED;
-    size_t used =
-        (size_t)snprintf(r->difference, size, "complete in one run, stuck in the other: ");
+    size_t used = (size_t)snprintf(r->difference, size, "complete in one run, stuck in the other: ");
     for (const char *line = report; *line != 0 && used < size; line += length + 1) {
         length = strcspn(line, "\n");
-        used += (size_t)snprintf(r->difference + used, size - used, "%s%.*s",
-                                 line > report ? "; " : "", (int)length, line);
+        used +=
+            (size_t)snprintf(r->difference + used, size - used, "%s%.*s", line > report ? "; " : "", (int)length, line);
     }
     rad__free(report);
     return RAD_RUNS_DIFFER;
@@ -112,8 +110,7 @@ static int try_one(search *s, const plain_run *plain, const rad_session_options 
     if (status != 0) return status;
     rad_invariance *r = s->out;
     bool both_end = end != RAD_SESSION_EXHAUSTED && plain->end != RAD_SESSION_EXHAUSTED;
-    enum rad_comparison c =
-        rad__session_compare(plain->vm, vm, r->difference, sizeof r->difference);
+    enum rad_comparison c = rad__session_compare(plain->vm, vm, r->difference, sizeof r->difference);
     if (c == RAD_RUNS_ARE_SAME && both_end && end != plain->end)
         c = compare_ends(end == RAD_SESSION_STUCK ? vm : plain->vm, r);
     if (c == RAD_RUNS_NOT_COMPARED) status = rad__error_memory(s->error);
@@ -134,8 +131,7 @@ static uint64_t apart_rounds(const search *s, const rad_session_vm *reference)
 
 /* With the handlers of some coroutines. What else happens does not matter: a difference that no handler is to blame
  * for follows from one that some handler is to blame for. */
-static int try_apart(search *s, const rad_session_vm *reference, const rad_session_options *o,
-                     uint32_t which)
+static int try_apart(search *s, const rad_session_vm *reference, const rad_session_options *o, uint32_t which)
 {
     rad_session_vm *vm;
     enum rad_session_end end;
@@ -148,8 +144,7 @@ static int try_apart(search *s, const rad_session_vm *reference, const rad_sessi
     }
     r->apart += status == 0;
     if (status == 0 && vm->effect_log != NULL &&
-        rad__effects_blame(reference->effect_log, vm->effect_log, r->difference,
-                           sizeof r->difference)) {
+        rad__effects_blame(reference->effect_log, vm->effect_log, r->difference, sizeof r->difference)) {
         size_t used = strlen(r->difference);
         snprintf(r->difference + used, sizeof r->difference - used,
                  ", when handlers of other coroutines are not called");
@@ -164,8 +159,7 @@ static int try_all_apart(search *s, const rad_session_vm *reference, const rad_s
     if (reference->handler_count == 0 || reference->effect_log == NULL) return 0;
     uint32_t actors = rad__effects_actors(reference->effect_log);
     int status = 0;
-    for (uint32_t which = 0; (actors - 1) >> which / 2 != 0 && status == 0 && s->out->holds;
-         which++)
+    for (uint32_t which = 0; (actors - 1) >> which / 2 != 0 && status == 0 && s->out->holds; which++)
         status = try_apart(s, reference, o, which);
     return status;
 }
@@ -182,8 +176,7 @@ static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_cou
                              .log = true,
                              .record = true,
                              .interrupted = s->o->interrupted};
-    uint32_t policies = s->o->policies ? s->o->policies : 7,
-             starts = s->o->starts ? s->o->starts : 1;
+    uint32_t policies = s->o->policies ? s->o->policies : 7, starts = s->o->starts ? s->o->starts : 1;
     plain_run reference;
     int status = run_one(s, &o, &reference.vm, &reference.end);
     if (status != 0) return status;
@@ -205,8 +198,8 @@ static int try_seed(search *s, uint64_t seed, const uint32_t *ns, uint32_t n_cou
     return status;
 }
 
-int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o,
-                          rad_invariance *out, rad_error *error)
+int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o, rad_invariance *out,
+                          rad_error *error)
 {
     static const uint32_t usual[] = {1, 2, 3, 7, RAD_SESSION_ALL};
     const uint32_t *ns = o->ns ? o->ns : usual;
@@ -217,7 +210,6 @@ int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *
     search s = {.p = p, .o = o, .out = out, .error = error};
     s.all = seeds * (1 + (uint64_t)n_count * policies * (1 + (o->starts ? o->starts : 1)));
     int status = 0;
-    for (uint32_t i = 0; i < seeds && status == 0 && out->holds; i++)
-        status = try_seed(&s, o->seed + i, ns, n_count);
+    for (uint32_t i = 0; i < seeds && status == 0 && out->holds; i++) status = try_seed(&s, o->seed + i, ns, n_count);
     return status;
 }

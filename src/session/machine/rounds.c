@@ -109,8 +109,7 @@ static void unblock_one(rad_session_vm *vm, rad_co *co)
     if (co->state != RAD_CO_BLOCKED || !may_go_on(co)) return;
     rad_session *s = co->session;
     vm->blocked_count--;
-    if (vm->options.policy == RAD_SESSION_PROGRESS && s->holder == NULL)
-        s->holder = co; /* granted */
+    if (vm->options.policy == RAD_SESSION_PROGRESS && s->holder == NULL) s->holder = co; /* granted */
     rad__rounds_ready(vm, co, false);
 }
 
@@ -153,8 +152,7 @@ void rad__rounds_pick(rad_session_vm *vm, rad_co *co)
 
 bool rad__rounds_is_full(const rad_session_vm *vm)
 {
-    return vm->picked_count >= vm->options.n || vm->picked_count == vm->ready_count ||
-           vm->no_memory;
+    return vm->picked_count >= vm->options.n || vm->picked_count == vm->ready_count || vm->no_memory;
 }
 
 static void has_blocked(rad_session_vm *vm, rad_co *co)
@@ -209,8 +207,7 @@ enum rad_session_end rad_session_run(rad_session_vm *vm, uint64_t rounds)
         if (vm->no_memory) return RAD_SESSION_NO_MEMORY;
         if (vm->ready_count + vm->blocked_count == 0) return RAD_SESSION_COMPLETE;
         if (left == 0 || is_interrupted(vm)) return RAD_SESSION_EXHAUSTED;
-        if ((vm->wakes != NULL || vm->invoker_count > 0 || vm->ready_count == 0) &&
-            !rad__rounds_unblock(vm))
+        if ((vm->wakes != NULL || vm->invoker_count > 0 || vm->ready_count == 0) && !rad__rounds_unblock(vm))
             return RAD_SESSION_STUCK;
         do rad__rounds_pick(vm, rad__rounds_prefer(vm));
         while (!rad__rounds_is_full(vm));
@@ -248,11 +245,9 @@ bool rad__rounds_valid(const rad_session_vm *vm)
             ready += co->state == RAD_CO_READY;
             blocked += co->state == RAD_CO_BLOCKED;
             if (linked != (co->state == RAD_CO_READY)) return false; /* V1 */
-            if (co->state != RAD_CO_BLOCKED || co->to_wake || co->reason == RAD_BLOCK_INVOKE)
-                continue;
+            if (co->state != RAD_CO_BLOCKED || co->to_wake || co->reason == RAD_BLOCK_INVOKE) continue;
             if (may_go_on(co)) return false; /* V2 */
         }
     }
-    return ready == vm->ready_count && blocked == vm->blocked_count &&
-           vm->lanes[0].count + vm->lanes[1].count == ready;
+    return ready == vm->ready_count && blocked == vm->blocked_count && vm->lanes[0].count + vm->lanes[1].count == ready;
 }

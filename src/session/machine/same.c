@@ -45,12 +45,10 @@ static void index_open(by_thread *x, const rad_session_vm *vm)
         x->first[x->base[vm->events[i].session] + vm->events[i].thread + 2]++;
     for (uint32_t i = 2; i < threads + 2; i++) x->first[i] += x->first[i - 1];
     for (uint64_t i = 0; i < vm->event_count; i++) /* … become ends while they are filled */
-        x->order[x->first[x->base[vm->events[i].session] + vm->events[i].thread + 1]++] =
-            (uint32_t)i;
+        x->order[x->first[x->base[vm->events[i].session] + vm->events[i].thread + 1]++] = (uint32_t)i;
 }
 
-static uint32_t thread_events(const by_thread *x, uint32_t session, uint32_t thread,
-                              const uint32_t **out)
+static uint32_t thread_events(const by_thread *x, uint32_t session, uint32_t thread, const uint32_t **out)
 {
     uint32_t at = x->base[session] + thread;
     *out = x->order + x->first[at];
@@ -59,12 +57,11 @@ static uint32_t thread_events(const by_thread *x, uint32_t session, uint32_t thr
 
 static bool events_are_equal(const rad_session_event *a, const rad_session_event *b)
 {
-    return a->kind == b->kind && a->label == b->label && a->edge == b->edge &&
-           a->number == b->number && a->value == b->value && a->causes == b->causes;
+    return a->kind == b->kind && a->label == b->label && a->edge == b->edge && a->number == b->number &&
+           a->value == b->value && a->causes == b->causes;
 }
 
-static void event_words(const rad_session_vm *vm, const rad_session_event *e, char *text,
-                        size_t size)
+static void event_words(const rad_session_vm *vm, const rad_session_event *e, char *text, size_t size)
 {
     const char *label = "";
     if (e->kind == RAD_SESSION_FAULTED)
@@ -75,8 +72,8 @@ static void event_words(const rad_session_vm *vm, const rad_session_event *e, ch
 }
 
 /* As far as both have come. */
-static bool sequences_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, uint32_t sb,
-                                uint32_t thread, char *text, size_t size)
+static bool sequences_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, uint32_t sb, uint32_t thread,
+                                char *text, size_t size)
 {
     const rad_session *s = a->vm->sessions[sa];
     const uint32_t *ea, *eb;
@@ -99,8 +96,7 @@ static bool sequences_are_equal(const by_thread *a, uint32_t sa, const by_thread
     return true;
 }
 
-static bool ends_are_equal(const rad_session *a, const rad_session *b, uint32_t thread, char *text,
-                           size_t size)
+static bool ends_are_equal(const rad_session *a, const rad_session *b, uint32_t thread, char *text, size_t size)
 {
     const rad_co *one = &a->threads[thread], *other = &b->threads[thread];
     const char *what = NULL;
@@ -109,8 +105,7 @@ static bool ends_are_equal(const rad_session *a, const rad_session *b, uint32_t 
     for (uint32_t i = 0; i < a->protocol->register_count; i++)
         if (!rad__value_equal(&one->registers[i], &other->registers[i])) what = "a register";
     if (what != NULL)
-        snprintf(text, size, "session %s, %s: %s at the end", a->path,
-                 a->protocol->types.threads[thread].name, what);
+        snprintf(text, size, "session %s, %s: %s at the end", a->path, a->protocol->types.threads[thread].name, what);
     return what == NULL;
 }
 
@@ -119,8 +114,7 @@ static bool is_over(const rad_session_vm *vm)
     return vm->ready_count + vm->blocked_count == 0;
 }
 
-static bool sessions_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, char *text,
-                               size_t size)
+static bool sessions_are_equal(const by_thread *a, uint32_t sa, const by_thread *b, char *text, size_t size)
 {
     const rad_session *one = a->vm->sessions[sa];
     uint32_t sb = rad__map64_find(&b->sessions, one->key);
@@ -143,25 +137,20 @@ bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *te
     return rad__session_compare(a, b, text, size) == RAD_RUNS_ARE_SAME;
 }
 
-enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_session_vm *b,
-                                         char *text, size_t size)
+enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size)
 {
-    if (!a->options.log || !b->options.log)
-        rad__misuse("rad_session_same", "one of the machines keeps no log");
+    if (!a->options.log || !b->options.log) rad__misuse("rad_session_same", "one of the machines keeps no log");
     by_thread x, y;
     bool same = true;
-    if (a->effect_log && b->effect_log &&
-        rad__effects_blame(a->effect_log, b->effect_log, text, size))
+    if (a->effect_log && b->effect_log && rad__effects_blame(a->effect_log, b->effect_log, text, size))
         return RAD_RUNS_DIFFER;
     index_open(&x, a);
     index_open(&y, b);
     bool failed = x.failed || y.failed;
     if (failed) snprintf(text, size, "out of memory");
-    for (uint32_t i = 0; i < a->session_count && same && !failed; i++)
-        same = sessions_are_equal(&x, i, &y, text, size);
+    for (uint32_t i = 0; i < a->session_count && same && !failed; i++) same = sessions_are_equal(&x, i, &y, text, size);
     if (same && !failed && is_over(a) && is_over(b) && a->session_count != b->session_count) {
-        snprintf(text, size, "one run opens %u sessions, the other %u", a->session_count,
-                 b->session_count);
+        snprintf(text, size, "one run opens %u sessions, the other %u", a->session_count, b->session_count);
         same = false;
     }
     index_close(&x);

@@ -51,20 +51,17 @@ static void block(rad_session_vm *vm, rad_co *co, enum rad_block reason, uint32_
     co->state = RAD_CO_BLOCKED;
     co->reason = (uint8_t)reason;
     co->what = what;
-    if (co->session->holder == co && !co->session->pinned)
-        rad__rounds_hold(vm, co->session, NULL); /* consumed */
+    if (co->session->holder == co && !co->session->pinned) rad__rounds_hold(vm, co->session, NULL); /* consumed */
 }
 
 static inline void wake(rad_session_vm *vm, rad_co *co, enum rad_block reason, uint32_t what)
 {
-    if (co->state == RAD_CO_BLOCKED && co->reason == reason && co->what == what)
-        rad__rounds_wake(vm, co);
+    if (co->state == RAD_CO_BLOCKED && co->reason == reason && co->what == what) rad__rounds_wake(vm, co);
 }
 
 static void wake_closers(rad_session_vm *vm, rad_session *s)
 {
-    for (uint32_t i = 0; i < s->protocol->types.thread_count; i++)
-        wake(vm, &s->threads[i], RAD_BLOCK_CLOSE, 0);
+    for (uint32_t i = 0; i < s->protocol->types.thread_count; i++) wake(vm, &s->threads[i], RAD_BLOCK_CLOSE, 0);
 }
 
 static inline bool is_drained(const rad_session *s)
@@ -86,8 +83,8 @@ static inline void advance(rad_session_vm *vm, rad_co *co, uint32_t next)
 /* ---- Messages ---------------------------------------------------------------------------------------- */
 
 /* The monitor: the arm of the present type, or why not. */
-static inline const rad_local_arm *allowed(const rad_co *co, enum rad_local_kind kind,
-                                           uint32_t edge, uint32_t label, enum rad_fault *fault)
+static inline const rad_local_arm *allowed(const rad_co *co, enum rad_local_kind kind, uint32_t edge, uint32_t label,
+                                           enum rad_fault *fault)
 {
     const rad_types *t = &co->session->protocol->types;
     const rad_local_state *s = &t->states[co->type];
@@ -189,8 +186,7 @@ static bool send(rad_session_vm *vm, rad_co *co, uint32_t message, uint32_t firs
     rad__session_event(vm, co, RAD_SESSION_SENT, m->label, m->edge, number, hash, 0);
     rad_co *receiver = &s->threads[s->protocol->types.edges[m->edge].to];
     if (room == FULL_STORE) {
-        b->packets[slot] =
-            (rad_packet){m->label, count, number, hash, rad__digest_word(co->digest)};
+        b->packets[slot] = (rad_packet){m->label, count, number, hash, rad__digest_word(co->digest)};
         bool added = b->count < b->capacity;
         b->count += added;
         s->in_flight += added;
@@ -211,8 +207,7 @@ static const rad_packet *peek(rad_session_vm *vm, rad_co *co, uint32_t edge)
     const rad_session *s = co->session;
     const rad_local_state *type = &s->protocol->types.states[co->type];
     const rad_buffer *b = &s->buffers[edge];
-    if (RAD_UNLIKELY(type->kind != RAD_LOCAL_RECEIVE ||
-                     s->protocol->types.arms[type->first_arm].edge != edge)) {
+    if (RAD_UNLIKELY(type->kind != RAD_LOCAL_RECEIVE || s->protocol->types.arms[type->first_arm].edge != edge)) {
         rad__session_fault(vm, co, s->closed ? RAD_FAULT_CLOSED : RAD_FAULT_PEER);
         return NULL;
     }
@@ -223,8 +218,7 @@ static const rad_packet *peek(rad_session_vm *vm, rad_co *co, uint32_t edge)
     return &b->packets[b->head];
 }
 
-static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_packet *packet,
-                    uint32_t first)
+static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_packet *packet, uint32_t first)
 {
     rad_session *s = co->session;
     rad_buffer *b = &s->buffers[edge];
@@ -241,8 +235,7 @@ static bool receive(rad_session_vm *vm, rad_co *co, uint32_t edge, const rad_pac
         return false;
     }
     for (uint32_t i = 0; i < count; i++) rad__value_move(&co->registers[first + i], &values[i]);
-    rad__session_event(vm, co, RAD_SESSION_RECEIVED, packet->label, edge, packet->number,
-                       packet->hash, packet->causes);
+    rad__session_event(vm, co, RAD_SESSION_RECEIVED, packet->label, edge, packet->number, packet->hash, packet->causes);
     b->head = slot_at(b, 1);
     b->count--;
     b->received++;
@@ -373,12 +366,10 @@ static void step_halt(rad_session_vm *vm, rad_co *co)
     if (s->holder == co) {
         s->pinned = false;
         rad__rounds_hold(vm, s, NULL);
-        for (uint32_t i = 0; i < t->thread_count; i++)
-            wake(vm, &s->threads[i], RAD_BLOCK_ACQUIRE, 0);
+        for (uint32_t i = 0; i < t->thread_count; i++) wake(vm, &s->threads[i], RAD_BLOCK_ACQUIRE, 0);
     }
     uint32_t parent = t->threads[co->thread].parent;
-    if (parent != RAD_NONE && --s->threads[parent].children == 0)
-        wake(vm, &s->threads[parent], RAD_BLOCK_JOIN, 0);
+    if (parent != RAD_NONE && --s->threads[parent].children == 0) wake(vm, &s->threads[parent], RAD_BLOCK_JOIN, 0);
 }
 
 static void step_open(rad_session_vm *vm, rad_co *co, const rad_instruction *i)
@@ -439,8 +430,7 @@ static void step_release(rad_session_vm *vm, rad_co *co)
     }
     s->pinned = false;
     rad__rounds_hold(vm, s, NULL);
-    for (uint32_t i = 0; i < s->protocol->types.thread_count; i++)
-        wake(vm, &s->threads[i], RAD_BLOCK_ACQUIRE, 0);
+    for (uint32_t i = 0; i < s->protocol->types.thread_count; i++) wake(vm, &s->threads[i], RAD_BLOCK_ACQUIRE, 0);
     rad__session_event(vm, co, RAD_SESSION_RELEASED, 0, RAD_NONE, 0, 0, 0);
     co->pc++;
 }
@@ -485,8 +475,7 @@ static void step_registers(rad_session_vm *vm, rad_co *co, const rad_instruction
         rad__value_set(&r[i->a], RAD_TYPE_BOOL, rad__value_equal(&r[i->b], &r[i->c]));
     } else {
         bool ints = r[i->b].type == RAD_TYPE_INT && r[i->c].type == RAD_TYPE_INT;
-        if (!ints ||
-            !calculate((enum rad_session_op)i->op, r[i->b].number, r[i->c].number, &number)) {
+        if (!ints || !calculate((enum rad_session_op)i->op, r[i->b].number, r[i->c].number, &number)) {
             rad__session_fault(vm, co, RAD_FAULT_OPERAND);
             return;
         }

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-void rad__session_keep(rad_session_vm *vm, const rad_co *co, enum rad_session_event_kind kind,
-                       uint32_t label, uint32_t edge, uint64_t number, uint64_t value)
+void rad__session_keep(rad_session_vm *vm, const rad_co *co, enum rad_session_event_kind kind, uint32_t label,
+                       uint32_t edge, uint64_t number, uint64_t value)
 {
     uint64_t at = vm->options.log ? vm->event_count : vm->event_count % RAD_RING;
     if (RAD_UNLIKELY(at >= vm->event_capacity)) {
@@ -41,17 +41,14 @@ const rad_session_event *rad_session_events(const rad_session_vm *vm)
 const char *rad_session_event_name(uint32_t kind)
 {
     static const char *const names[RAD_SESSION_EVENT_KINDS] = {
-        [RAD_SESSION_SENT] = "sent",         [RAD_SESSION_RECEIVED] = "received",
-        [RAD_SESSION_INVOKED] = "invoked",   [RAD_SESSION_OPENED] = "opened",
-        [RAD_SESSION_CLOSED] = "closed",     [RAD_SESSION_SPAWNED] = "spawned",
-        [RAD_SESSION_JOINED] = "joined",     [RAD_SESSION_ACQUIRED] = "acquired",
-        [RAD_SESSION_RELEASED] = "released", [RAD_SESSION_HALTED] = "halted",
-        [RAD_SESSION_FAULTED] = "faulted"};
+        [RAD_SESSION_SENT] = "sent",     [RAD_SESSION_RECEIVED] = "received", [RAD_SESSION_INVOKED] = "invoked",
+        [RAD_SESSION_OPENED] = "opened", [RAD_SESSION_CLOSED] = "closed",     [RAD_SESSION_SPAWNED] = "spawned",
+        [RAD_SESSION_JOINED] = "joined", [RAD_SESSION_ACQUIRED] = "acquired", [RAD_SESSION_RELEASED] = "released",
+        [RAD_SESSION_HALTED] = "halted", [RAD_SESSION_FAULTED] = "faulted"};
     return kind < RAD_SESSION_EVENT_KINDS ? names[kind] : "?";
 }
 
-uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uint32_t session,
-                            rad_session_event *out)
+uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uint32_t session, rad_session_event *out)
 {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < count; i++)
@@ -78,8 +75,7 @@ static bool path_is_after(const char *a, const char *b)
 }
 
 /* Sessions in the order of their paths; without a machine, in that of their numbers. */
-static bool belongs_after(const rad_session_vm *vm, const rad_session_event *a,
-                          const rad_session_event *b)
+static bool belongs_after(const rad_session_vm *vm, const rad_session_event *a, const rad_session_event *b)
 {
     if (a->session == b->session) return a->thread > b->thread;
     if (vm == NULL) return a->session > b->session;
@@ -94,8 +90,7 @@ static void sort_by_thread(const rad_session_vm *vm, rad_session_event *events, 
         for (uint64_t i = 1; i < count; i++) {
             rad_session_event e = events[i];
             uint64_t at = i;
-            for (; at > 0 && belongs_after(vm, &events[at - 1], &e); at--)
-                events[at] = events[at - 1];
+            for (; at > 0 && belongs_after(vm, &events[at - 1], &e); at--) events[at] = events[at - 1];
             events[at] = e;
         }
         return;
@@ -106,9 +101,7 @@ static void sort_by_thread(const rad_session_vm *vm, rad_session_event *events, 
             uint64_t middle = begin + run < count ? begin + run : count;
             uint64_t end = middle + run < count ? middle + run : count, a = begin, b = middle;
             for (uint64_t i = begin; i < end; i++)
-                to[i] = b == end || (a < middle && !belongs_after(vm, &from[a], &from[b]))
-                            ? from[a++]
-                            : from[b++];
+                to[i] = b == end || (a < middle && !belongs_after(vm, &from[a], &from[b])) ? from[a++] : from[b++];
         }
         rad_session_event *swap = from;
         from = to;
@@ -135,8 +128,7 @@ static rad_digest session_digest(const rad_session *s)
     for (uint32_t i = 0; i < p->types.thread_count; i++) {
         const rad_co *co = &s->threads[i];
         uint64_t registers = 0;
-        for (uint32_t k = 0; k < p->register_count; k++)
-            registers = rad__value_hash(registers, &co->registers[k]);
+        for (uint32_t k = 0; k < p->register_count; k++) registers = rad__value_hash(registers, &co->registers[k]);
         d = rad__co_fold(d, rad__digest_word(co->digest), co->type, registers);
     }
     return d;
@@ -187,13 +179,12 @@ static const char *role_at(const rad_protocol *p, uint32_t thread)
 static void report_blocked(rad_bytes *to, const rad_session *s, const rad_co *co)
 {
     const rad_protocol *p = s->protocol;
-    rad__bytes_format(to, "session %s, %s: %s", s->path, role_at(p, co->thread),
-                      rad__block_text(co->reason));
+    rad__bytes_format(to, "session %s, %s: %s", s->path, role_at(p, co->thread), rad__block_text(co->reason));
     if (co->reason == RAD_BLOCK_RECEIVE || co->reason == RAD_BLOCK_SEND) {
         const rad_local_edge *e = &p->types.edges[co->what];
         const rad_buffer *b = &s->buffers[co->what];
-        rad__bytes_format(to, " on %s -> %s (%u of %u in the buffer)", role_at(p, e->from),
-                          role_at(p, e->to), b->count, b->capacity);
+        rad__bytes_format(to, " on %s -> %s (%u of %u in the buffer)", role_at(p, e->from), role_at(p, e->to), b->count,
+                          b->capacity);
     }
     if (p->lines[co->pc]) rad__bytes_format(to, ", line %u", p->lines[co->pc]);
     rad__bytes_format(to, "\n");
@@ -233,23 +224,19 @@ char *rad_session_report(const rad_session_vm *vm)
     return text_of(&b);
 }
 
-static void event_line(rad_bytes *to, const rad_session_vm *vm, const rad_session_event *e,
-                       bool tick)
+static void event_line(rad_bytes *to, const rad_session_vm *vm, const rad_session_event *e, bool tick)
 {
     const rad_session *s = vm->sessions[e->session];
     const rad_protocol *p = s->protocol;
     if (tick) rad__bytes_format(to, "%llu ", (unsigned long long)e->tick);
-    rad__bytes_format(to, "%s %s %s", s->path, role_at(p, e->thread),
-                      rad_session_event_name(e->kind));
+    rad__bytes_format(to, "%s %s %s", s->path, role_at(p, e->thread), rad_session_event_name(e->kind));
     if (e->kind == RAD_SESSION_SENT || e->kind == RAD_SESSION_RECEIVED) {
         const rad_local_edge *edge = &p->types.edges[e->edge];
         bool sent = e->kind == RAD_SESSION_SENT;
-        rad__bytes_format(to, " %s %s %s %llu", rad__text_of(vm->protocols, e->label),
-                          sent ? "to" : "from", role_at(p, sent ? edge->to : edge->from),
-                          (unsigned long long)e->number);
+        rad__bytes_format(to, " %s %s %s %llu", rad__text_of(vm->protocols, e->label), sent ? "to" : "from",
+                          role_at(p, sent ? edge->to : edge->from), (unsigned long long)e->number);
     } else if (e->kind == RAD_SESSION_INVOKED) {
-        rad__bytes_format(to, " %s %llu",
-                          e->label == 0xffff ? "select" : rad__text_of(vm->protocols, e->label),
+        rad__bytes_format(to, " %s %llu", e->label == 0xffff ? "select" : rad__text_of(vm->protocols, e->label),
                           (unsigned long long)e->number);
     } else if (e->kind == RAD_SESSION_FAULTED) {
         rad__bytes_format(to, " %s", rad__fault_text(e->label));

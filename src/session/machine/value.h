@@ -57,8 +57,7 @@ RAD_INTERNAL uint64_t rad__value_hash_text(const rad_datum *v);
 
 static inline uint64_t rad__value_hash(uint64_t hash, const rad_datum *v)
 {
-    uint64_t bits =
-        RAD_UNLIKELY(v->type == RAD_TYPE_TEXT) ? rad__value_hash_text(v) : (uint64_t)v->number;
+    uint64_t bits = RAD_UNLIKELY(v->type == RAD_TYPE_TEXT) ? rad__value_hash_text(v) : (uint64_t)v->number;
     return rad__fold(hash + v->type, bits);
 }
 

@@ -15,21 +15,17 @@ rad_session_options rad_session_preset(void)
 
 static int options_check(const rad_session_options *o, rad_error *error)
 {
-    if (o->n == 0)
-        return rad__error(error, RAD_EINPUT,
-                          "n: 0 coroutines a round would never end; 1 or more, or all");
+    if (o->n == 0) return rad__error(error, RAD_EINPUT, "n: 0 coroutines a round would never end; 1 or more, or all");
     if ((unsigned)o->policy > RAD_SESSION_PROGRESS)
         return rad__error(error, RAD_EINPUT, "policy: there is no policy %u", (unsigned)o->policy);
     if ((unsigned)o->full > RAD_FULL_RESIZE)
         return rad__error(error, RAD_EINPUT, "full: there is no such rule (%u)", (unsigned)o->full);
     if (o->capacity > CAPACITY_MOST)
-        return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", o->capacity,
-                          CAPACITY_MOST);
+        return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", o->capacity, CAPACITY_MOST);
     return 0;
 }
 
-int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_session_options *o,
-                       rad_error *error)
+int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_session_options *o, rad_error *error)
 {
     rad__error_clear(error);
     *out = NULL;
@@ -49,11 +45,9 @@ int rad_session_create(rad_session_vm **out, const rad_protocols *p, const rad_s
     return 0;
 }
 
-int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state),
-                                rad_error *error)
+int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state), rad_error *error)
 {
-    if (vm->session_count > 0)
-        rad__misuse("rad_session_coroutine_state", "sessions are open already");
+    if (vm->session_count > 0) rad__misuse("rad_session_coroutine_state", "sessions are open already");
     rad__error_clear(error);
     if (size > RAD_COROUTINE_STATE_MAX)
         return rad__error(error, RAD_EINPUT, "state of a coroutine: %zu bytes, %d at most", size,
@@ -83,8 +77,7 @@ static layout layout_of(const rad_session_vm *vm, const rad_protocol *p, size_t 
     for (uint32_t i = 0; i < t->edge_count; i++) width += t->edges[i].fields;
     layout l = {.threads = after(0, 1, sizeof(rad_session))};
     l.registers = after(l.threads, t->thread_count, sizeof(rad_co));
-    l.buffers =
-        after(l.registers, (uint64_t)t->thread_count * p->register_count, sizeof(rad_datum));
+    l.buffers = after(l.registers, (uint64_t)t->thread_count * p->register_count, sizeof(rad_datum));
     l.packets = after(l.buffers, t->edge_count, sizeof(rad_buffer));
     l.fields = after(l.packets, (uint64_t)t->edge_count * capacity, sizeof(rad_packet));
     l.states = after(l.fields, width * capacity, sizeof(rad_datum));
@@ -120,19 +113,16 @@ static void make_buffers(const rad_session_vm *vm, rad_session *s, char *memory,
     s->buffers = (rad_buffer *)(void *)(memory + l->buffers);
     for (uint32_t i = 0; i < t->edge_count; i++) {
         uint32_t capacity = vm->options.capacity, width = t->edges[i].fields;
-        s->buffers[i] = (rad_buffer){
-            .packets = packets, .fields = fields, .capacity = capacity, .width = width};
+        s->buffers[i] = (rad_buffer){.packets = packets, .fields = fields, .capacity = capacity, .width = width};
         packets += capacity;
         fields += (size_t)capacity * width;
     }
 }
 
-rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key,
-                               const char *path)
+rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key, const char *path)
 {
     const rad_protocol *p = &vm->protocols->all[protocol];
-    if (vm->session_count >= RAD_SESSIONS_MAX ||
-        !RAD_GROW(&vm->sessions, &vm->session_capacity, vm->session_count + 1))
+    if (vm->session_count >= RAD_SESSIONS_MAX || !RAD_GROW(&vm->sessions, &vm->session_capacity, vm->session_count + 1))
         return NULL;
     layout l = layout_of(vm, p, strlen(path));
     char *memory = l.size > SIZE_MAX / 2 ? NULL : rad__alloc(1, (size_t)l.size);
@@ -160,36 +150,31 @@ void rad__session_begin(rad_session_vm *vm, rad_co *co)
     co->state = RAD_CO_BLOCKED;
     co->reason = RAD_BLOCK_NONE;
     co->yielded = false;
-    for (uint32_t i = 0; i < p->register_count; i++)
-        rad__value_set(&co->registers[i], RAD_TYPE_INT, 0);
+    for (uint32_t i = 0; i < p->register_count; i++) rad__value_set(&co->registers[i], RAD_TYPE_INT, 0);
     vm->blocked_count++;
     rad__rounds_wake(vm, co);
 }
 
 static void begin_roles(rad_session_vm *vm, rad_session *s)
 {
-    for (uint32_t i = 0; i < s->protocol->types.global.role_count; i++)
-        rad__session_begin(vm, &s->threads[i]);
+    for (uint32_t i = 0; i < s->protocol->types.global.role_count; i++) rad__session_begin(vm, &s->threads[i]);
 }
 
 /* Paths are as long as sessions that open sessions are deep, and have an end. */
-rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
-                                  enum rad_fault *fault)
+rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol, enum rad_fault *fault)
 {
     const rad_session *by = co->session;
     char path[PATH_MOST];
-    int length = snprintf(path, sizeof path, "%s/%s.%u", by->path,
-                          by->protocol->types.threads[co->thread].name, co->opened);
+    int length =
+        snprintf(path, sizeof path, "%s/%s.%u", by->path, by->protocol->types.threads[co->thread].name, co->opened);
     *fault = RAD_FAULT_SESSIONS;
     if (length < 0 || length >= PATH_MOST || vm->session_count >= RAD_SESSIONS_MAX) return NULL;
     *fault = RAD_FAULT_MEMORY;
     uint64_t key = rad__mix2(by->key, (uint64_t)co->thread << 32 | co->opened);
     rad_session *s = rad__session_open(vm, protocol, key, path);
     if (s == NULL) return NULL;
-    for (uint32_t i = 0; i < s->protocol->types.thread_count;
-         i++) /* it comes after what opened it */
-        s->threads[i].digest =
-            rad__co_fold(s->threads[i].digest, 0, 0, rad__digest_word(co->digest));
+    for (uint32_t i = 0; i < s->protocol->types.thread_count; i++) /* it comes after what opened it */
+        s->threads[i].digest = rad__co_fold(s->threads[i].digest, 0, 0, rad__digest_word(co->digest));
     begin_roles(vm, s);
     return s;
 }
@@ -241,8 +226,7 @@ static bool open_root(rad_session_vm *vm, uint32_t protocol)
     char path[16];
     uint32_t ordinal = vm->root_first + vm->root_count;
     snprintf(path, sizeof path, "%u", ordinal);
-    if (rad__session_open(vm, protocol, rad__mix64(ordinal + UINT64_C(1)), path) == NULL)
-        return false;
+    if (rad__session_open(vm, protocol, rad__mix64(ordinal + UINT64_C(1)), path) == NULL) return false;
     vm->root_count++;
     return true;
 }
@@ -251,8 +235,7 @@ enum { LOOK_EVERY = 1024 }; /* sessions */
 
 static bool is_interrupted(const rad_session_vm *vm, uint32_t opened)
 {
-    return opened % LOOK_EVERY == LOOK_EVERY - 1 && vm->options.interrupted != NULL &&
-           *vm->options.interrupted != 0;
+    return opened % LOOK_EVERY == LOOK_EVERY - 1 && vm->options.interrupted != NULL && *vm->options.interrupted != 0;
 }
 
 /* All of them, or none. */
@@ -261,10 +244,8 @@ int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, r
     rad__error_clear(error);
     uint32_t which = rad_protocol_find(vm->protocols, protocol), first = vm->session_count;
     if (which == RAD_NONE)
-        return rad__error(error, RAD_EINPUT, "%s: there is no protocol %s",
-                          vm->protocols->file_name, protocol);
-    if (count > RAD_SESSIONS_MAX - first)
-        return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
+        return rad__error(error, RAD_EINPUT, "%s: there is no protocol %s", vm->protocols->file_name, protocol);
+    if (count > RAD_SESSIONS_MAX - first) return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
     uint32_t cos = vm->co_count, opened = 0;
     bool stop = false;
     while (opened < count && !(stop = is_interrupted(vm, opened)) && open_root(vm, which)) opened++;
@@ -272,12 +253,10 @@ int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, r
         while (vm->session_count > first) session_free(vm, vm->sessions[--vm->session_count]);
         vm->root_count -= opened;
         vm->co_count = cos;
-        return stop ? rad__error(error, RAD_EINTERRUPTED,
-                                 "interrupted: %u of %u sessions were open", opened, count)
+        return stop ? rad__error(error, RAD_EINTERRUPTED, "interrupted: %u of %u sessions were open", opened, count)
                     : rad__error_memory(error);
     }
-    for (uint32_t i = first; vm->options.start == 0 && i < vm->session_count; i++)
-        begin_roles(vm, vm->sessions[i]);
+    for (uint32_t i = first; vm->options.start == 0 && i < vm->session_count; i++) begin_roles(vm, vm->sessions[i]);
     return 0;
 }
 
@@ -286,8 +265,7 @@ int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, r
 /* Twice as large, but not beyond the most, oldest first. */
 bool rad__buffer_grow(rad_buffer *b)
 {
-    uint32_t capacity =
-        b->capacity > RAD_BUFFER_MAX / 2 ? (uint32_t)RAD_BUFFER_MAX : b->capacity * 2;
+    uint32_t capacity = b->capacity > RAD_BUFFER_MAX / 2 ? (uint32_t)RAD_BUFFER_MAX : b->capacity * 2;
     rad_packet *packets = rad__alloc(capacity, sizeof *packets);
     rad_datum *fields = rad__alloc((size_t)capacity * (b->width ? b->width : 1), sizeof *fields);
     if (packets == NULL || fields == NULL) {

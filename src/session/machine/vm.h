@@ -37,13 +37,13 @@
 /* Numbers are those of enum rad_coroutine_phase. */
 enum rad_co_state { RAD_CO_IDLE, RAD_CO_READY, RAD_CO_BLOCKED, RAD_CO_ENDED, RAD_CO_FAULTED };
 
-#define RAD_BLOCK_REASONS(X)                                                                       \
-    X(NONE, "begins in the next round")                                                            \
-    X(RECEIVE, "waits for a message")                                                              \
-    X(SEND, "waits for room")                                                                      \
-    X(INVOKE, "waits for its handler")                                                             \
-    X(CLOSE, "waits for the session to drain")                                                     \
-    X(ACQUIRE, "waits for the progress token")                                                     \
+#define RAD_BLOCK_REASONS(X)                                                                                           \
+    X(NONE, "begins in the next round")                                                                                \
+    X(RECEIVE, "waits for a message")                                                                                  \
+    X(SEND, "waits for room")                                                                                          \
+    X(INVOKE, "waits for its handler")                                                                                 \
+    X(CLOSE, "waits for the session to drain")                                                                         \
+    X(ACQUIRE, "waits for the progress token")                                                                         \
     X(JOIN, "waits for its branches")
 
 enum rad_block {
@@ -53,21 +53,21 @@ enum rad_block {
         RAD_BLOCK_COUNT
 };
 
-#define RAD_FAULTS(X)                                                                              \
-    X(NONE, "none")                                                                                \
-    X(LABEL, "the protocol does not allow this message here")                                      \
-    X(PEER, "the protocol does not allow a message with this peer here")                           \
-    X(FIELDS, "the fields do not have the types that the message has")                             \
-    X(CLOSED, "the session is closed")                                                             \
-    X(EARLY, "the protocol is not at its end")                                                     \
-    X(FULL, "the buffer is full")                                                                  \
-    X(HANDLER, "the handler failed")                                                               \
-    X(ANSWER, "the handler's answer does not fit")                                                 \
-    X(EFFECT, "the protocol does not allow this effect here")                                      \
-    X(OPERAND, "the registers do not hold what the instruction needs")                             \
-    X(TOKEN, "the token is not held")                                                              \
-    X(SESSIONS, "there are too many sessions")                                                     \
-    X(REPLAY, "the record has something else here")                                                \
+#define RAD_FAULTS(X)                                                                                                  \
+    X(NONE, "none")                                                                                                    \
+    X(LABEL, "the protocol does not allow this message here")                                                          \
+    X(PEER, "the protocol does not allow a message with this peer here")                                               \
+    X(FIELDS, "the fields do not have the types that the message has")                                                 \
+    X(CLOSED, "the session is closed")                                                                                 \
+    X(EARLY, "the protocol is not at its end")                                                                         \
+    X(FULL, "the buffer is full")                                                                                      \
+    X(HANDLER, "the handler failed")                                                                                   \
+    X(ANSWER, "the handler's answer does not fit")                                                                     \
+    X(EFFECT, "the protocol does not allow this effect here")                                                          \
+    X(OPERAND, "the registers do not hold what the instruction needs")                                                 \
+    X(TOKEN, "the token is not held")                                                                                  \
+    X(SESSIONS, "there are too many sessions")                                                                         \
+    X(REPLAY, "the record has something else here")                                                                    \
     X(MEMORY, "out of memory")
 
 enum rad_fault {
@@ -191,47 +191,41 @@ static inline void *rad__co_state(const rad_session_vm *vm, const rad_co *co)
     return vm->state_size ? co->session->states + co->thread * vm->state_size : NULL;
 }
 
-RAD_INTERNAL rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key,
-                                            const char *path);
+RAD_INTERNAL rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key, const char *path);
 RAD_INTERNAL rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
                                                enum rad_fault *fault); /* NULL: why not */
 RAD_INTERNAL void rad__session_begin(rad_session_vm *vm, rad_co *co);
 RAD_INTERNAL bool rad__buffer_grow(rad_buffer *b);
 
 /* trace.c */
-RAD_INTERNAL void rad__session_keep(rad_session_vm *vm, const rad_co *co,
-                                    enum rad_session_event_kind kind, uint32_t label, uint32_t edge,
-                                    uint64_t number, uint64_t value);
+RAD_INTERNAL void rad__session_keep(rad_session_vm *vm, const rad_co *co, enum rad_session_event_kind kind,
+                                    uint32_t label, uint32_t edge, uint64_t number, uint64_t value);
 
 /* The digest of all sessions, before it is written. */
 RAD_INTERNAL rad_digest rad__session_sum(const rad_session_vm *vm);
 
 /* effects.c */
-RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co,
-                                                        const rad_effect_site *site,
+RAD_INTERNAL enum rad_effect_result rad__session_invoke(rad_session_vm *vm, rad_co *co, const rad_effect_site *site,
                                                         uint64_t *hash);
 
 /* same.c: as rad_session_same; a lack of memory is no difference. */
 enum rad_comparison { RAD_RUNS_ARE_SAME, RAD_RUNS_DIFFER, RAD_RUNS_NOT_COMPARED };
-RAD_INTERNAL enum rad_comparison rad__session_compare(const rad_session_vm *a,
-                                                      const rad_session_vm *b, char *text,
+RAD_INTERNAL enum rad_comparison rad__session_compare(const rad_session_vm *a, const rad_session_vm *b, char *text,
                                                       size_t size);
 
 /* Whether a handler is to blame: everything before it was the same in both runs, its answer was not. */
-RAD_INTERNAL bool rad__effects_blame(const struct rad_effect_log *a, const struct rad_effect_log *b,
-                                     char *text, size_t size);
+RAD_INTERNAL bool rad__effects_blame(const struct rad_effect_log *a, const struct rad_effect_log *b, char *text,
+                                     size_t size);
 
 /* Coroutines that have effects on record are numbered; how many there are. */
 RAD_INTERNAL uint32_t rad__effects_actors(const struct rad_effect_log *log);
 
 /* What was asked, and what is on record. */
-RAD_INTERNAL void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text,
-                                        size_t size);
+RAD_INTERNAL void rad__session_mismatch(const rad_session_vm *vm, const rad_co *co, char *text, size_t size);
 
 /* rounds.c */
 RAD_INTERNAL void rad__rounds_ready(rad_session_vm *vm, rad_co *co, bool first);
-RAD_INTERNAL void rad__rounds_wake(rad_session_vm *vm,
-                                   rad_co *co); /* looks at it in the next phase */
+RAD_INTERNAL void rad__rounds_wake(rad_session_vm *vm, rad_co *co);   /* looks at it in the next phase */
 RAD_INTERNAL void rad__rounds_forget(rad_session_vm *vm, rad_co *co); /* it leaves its list */
 RAD_INTERNAL bool rad__rounds_unblock(rad_session_vm *vm);
 RAD_INTERNAL rad_co *rad__rounds_prefer(const rad_session_vm *vm);
@@ -256,10 +250,8 @@ static inline uint64_t rad__digest_word(rad_digest d)
 }
 
 /* An event: its share of the digest, and the trace. */
-static inline void rad__session_event(rad_session_vm *vm, rad_co *co,
-                                      enum rad_session_event_kind kind, uint32_t label,
-                                      uint32_t edge, uint64_t number, uint64_t value,
-                                      uint64_t causes)
+static inline void rad__session_event(rad_session_vm *vm, rad_co *co, enum rad_session_event_kind kind, uint32_t label,
+                                      uint32_t edge, uint64_t number, uint64_t value, uint64_t causes)
 {
     uint64_t what = (uint64_t)kind << 56 | (uint64_t)label << 32 | edge;
     co->digest = rad__co_fold(co->digest, what ^ rad__mix64(number), value, causes);

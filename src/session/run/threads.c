@@ -84,8 +84,7 @@ static void add_info(rad_session_info *to, const rad_session_info *from)
     to->effects += from->effects;
 }
 
-static int gather(const crowd *c, enum rad_session_end *end, rad_session_info *info, char **trace,
-                  rad_error *error)
+static int gather(const crowd *c, enum rad_session_end *end, rad_session_info *info, char **trace, rad_error *error)
 {
     rad_bytes text = {NULL, 0, 0, false};
     rad_digest sum = {0, 0};
@@ -146,16 +145,14 @@ static int run_parts(crowd *c, uint32_t threads, rad_error *error)
     return 0;
 }
 
-int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o,
-                          const rad_session_crowd *wanted, enum rad_session_end *end,
-                          rad_session_info *info, char **trace, rad_error *error)
+int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o, const rad_session_crowd *wanted,
+                          enum rad_session_end *end, rad_session_info *info, char **trace, rad_error *error)
 {
     rad__error_clear(error);
     crowd c = {.protocols = p, .options = o, .wanted = wanted, .traces = trace != NULL && o->log};
     uint32_t threads = wanted->threads ? wanted->threads : rad__os_cpu_count();
     if (trace != NULL) *trace = NULL;
-    if (o->start != 0)
-        return rad__error(error, RAD_EINPUT, "start: on several threads nobody decides who begins");
+    if (o->start != 0) return rad__error(error, RAD_EINPUT, "start: on several threads nobody decides who begins");
     if (wanted->sessions > RAD_SESSIONS_MAX)
         return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
     if (!deal_out(&c, threads)) return rad__error_memory(error);

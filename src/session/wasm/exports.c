@@ -17,8 +17,7 @@ struct rad_wasm_vm {
     wasm_handler *handlers;
     rad_error error;
     uint64_t blocked_answers;
-    char *held
-        [RAD_EFFECT_FIELDS_MAX]; /* texts of an answer, which the machine copies when it has it */
+    char *held[RAD_EFFECT_FIELDS_MAX]; /* texts of an answer, which the machine copies when it has it */
     uint32_t held_count;
     rad_session_info info;
     rad_coroutine coroutine;
@@ -45,9 +44,8 @@ char *rad_wasm_generate(uint64_t seed)
 
 /* ---- Machines -------------------------------------------------------------------------------------------- */
 
-rad_wasm_vm *rad_wasm_open(const char *text, uint32_t size, uint32_t n, uint32_t policy,
-                           uint32_t capacity, uint32_t full, uint64_t seed, uint64_t start,
-                           uint32_t log)
+rad_wasm_vm *rad_wasm_open(const char *text, uint32_t size, uint32_t n, uint32_t policy, uint32_t capacity,
+                           uint32_t full, uint64_t seed, uint64_t start, uint32_t log)
 {
     rad_wasm_vm *vm = rad__alloc(1, sizeof *vm);
     if (vm == NULL) return NULL;
@@ -99,9 +97,8 @@ static enum rad_effect_result call_host(void *context, rad_effect *e)
     drop_held(h->vm); /* the machine has copied the last ones */
     int result = rad_wasm_invoke(h->vm, h->number, e);
     h->vm->blocked_answers += result == RAD_EFFECT_BLOCKED;
-    return result == RAD_EFFECT_DONE || result == RAD_EFFECT_BLOCKED
-               ? (enum rad_effect_result)result
-               : RAD_EFFECT_FAILED;
+    return result == RAD_EFFECT_DONE || result == RAD_EFFECT_BLOCKED ? (enum rad_effect_result)result
+                                                                     : RAD_EFFECT_FAILED;
 }
 
 int rad_wasm_handle(rad_wasm_vm *vm, const char *name, uint32_t handler)
@@ -129,8 +126,7 @@ static int run_to_the_end(rad_wasm_vm *vm)
         if (m->instructions - vm->blocked_answers != done) {
             done = m->instructions - vm->blocked_answers;
             asked = vm->blocked_answers;
-        } else if (vm->blocked_answers - asked >
-                   (uint64_t)PICKS_MOST * (m->ready_count + m->blocked_count)) {
+        } else if (vm->blocked_answers - asked > (uint64_t)PICKS_MOST * (m->ready_count + m->blocked_count)) {
             return RAD_WASM_WAITING;
         }
     }
@@ -189,8 +185,7 @@ uint32_t rad_wasm_option_fields(const rad_effect *e, uint32_t option)
 
 uint32_t rad_wasm_option_type(const rad_effect *e, uint32_t option, uint32_t field)
 {
-    return field < rad_wasm_option_fields(e, option) ? (uint32_t)e->options[option].types[field]
-                                                     : 0;
+    return field < rad_wasm_option_fields(e, option) ? (uint32_t)e->options[option].types[field] : 0;
 }
 
 void rad_wasm_choose(rad_effect *e, uint32_t option)
@@ -202,12 +197,10 @@ void rad_wasm_choose(rad_effect *e, uint32_t option)
 void rad_wasm_answer_number(rad_effect *e, uint32_t field, uint32_t type, int64_t number)
 {
     if (field < RAD_EFFECT_FIELDS_MAX)
-        e->fields[field] =
-            (rad_session_value){.type = (enum rad_value_type)type, .number = number, .text = ""};
+        e->fields[field] = (rad_session_value){.type = (enum rad_value_type)type, .number = number, .text = ""};
 }
 
-void rad_wasm_answer_text(rad_wasm_vm *vm, rad_effect *e, uint32_t field, char *text,
-                          uint32_t length)
+void rad_wasm_answer_text(rad_wasm_vm *vm, rad_effect *e, uint32_t field, char *text, uint32_t length)
 {
     if (field >= RAD_EFFECT_FIELDS_MAX || vm->held_count == RAD_EFFECT_FIELDS_MAX) {
         rad__free(text);
@@ -277,8 +270,7 @@ uint32_t rad_wasm_coroutine(rad_wasm_vm *vm, uint32_t number)
 const char *rad_wasm_coroutine_text(const rad_wasm_vm *vm, uint32_t which)
 {
     const rad_coroutine *c = &vm->coroutine;
-    const char *const texts[] = {c->session, c->role, c->thread, c->waits,
-                                 c->from,    c->to,   c->fault};
+    const char *const texts[] = {c->session, c->role, c->thread, c->waits, c->from, c->to, c->fault};
     return which < sizeof texts / sizeof *texts ? texts[which] : NULL;
 }
 

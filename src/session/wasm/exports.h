@@ -33,9 +33,8 @@ char *rad_wasm_generate(uint64_t seed);
 
 /* `n` 0 stands for all; with `log` there are traces. NULL: no memory. What is wrong with the text or with an option is
  * in rad_wasm_code and rad_wasm_error; such a machine is closed, and not used otherwise. */
-rad_wasm_vm *rad_wasm_open(const char *text, uint32_t size, uint32_t n, uint32_t policy,
-                           uint32_t capacity, uint32_t full, uint64_t seed, uint64_t start,
-                           uint32_t log);
+rad_wasm_vm *rad_wasm_open(const char *text, uint32_t size, uint32_t n, uint32_t policy, uint32_t capacity,
+                           uint32_t full, uint64_t seed, uint64_t start, uint32_t log);
 
 /* Not from a handler of this machine. */
 void rad_wasm_close(rad_wasm_vm *vm);
@@ -90,8 +89,7 @@ uint32_t rad_wasm_option_type(const rad_effect *e, uint32_t option, uint32_t fie
 /* The answer: which message, and then its fields. A text is from rad_wasm_take, and the machine's from here on. */
 void rad_wasm_choose(rad_effect *e, uint32_t option);
 void rad_wasm_answer_number(rad_effect *e, uint32_t field, uint32_t type, int64_t number);
-void rad_wasm_answer_text(rad_wasm_vm *vm, rad_effect *e, uint32_t field, char *text,
-                          uint32_t length);
+void rad_wasm_answer_text(rad_wasm_vm *vm, rad_effect *e, uint32_t field, char *text, uint32_t length);
 
 /* The answer is none: the session is faulted, as if a field had another type. */
 void rad_wasm_answer_nonsense(rad_effect *e);

@@ -79,8 +79,7 @@ static void bitset_agrees_with_a_naive_set(void **state)
         for (uint32_t round = 0; round < 12; round++) {
             uint64_t in_of_8 = round < 6 ? 6 : 1; /* first it fills, then it empties */
             for (uint32_t op = 0; op < sizes[i] / 4 + 40; op++)
-                set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, sizes[i]),
-                             rad__prng_below(&r, 8) < in_of_8);
+                set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, sizes[i]), rad__prng_below(&r, 8) < in_of_8);
             compare_set(&s, &n, &r, sizes[i] > 20000 ? 8 : 40);
         }
         rad__bitset_free(&s);
@@ -114,8 +113,7 @@ static void bitset_keeps_its_members_when_it_grows_by_levels(void **state)
     for (uint32_t limit = 1; limit <= 100000; limit = limit + limit / 2 + 1) {
         assert_true(rad__bitset_reserve(&s, limit));
         set_or_clear(&s, &n, limit - 1, true);
-        for (int i = 0; i < 20; i++)
-            set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, limit), i % 3 != 0);
+        for (int i = 0; i < 20; i++) set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, limit), i % 3 != 0);
         compare_set(&s, &n, &r, 10);
     }
     rad__bitset_free(&s);
@@ -135,8 +133,7 @@ static void bitset_is_empty_after_clear_whatever_its_size_was(void **state)
         assert_int_equal(rad__bitset_next(&s, 0), RAD_NONE);
         assert_false(rad__bitset_has(&s, 0));
         assert_true(rad__bitset_reserve(&s, sizes[i]));
-        for (int op = 0; op < 300; op++)
-            set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, sizes[i]), op % 4 != 0);
+        for (int op = 0; op < 300; op++) set_or_clear(&s, &n, (uint32_t)rad__prng_below(&r, sizes[i]), op % 4 != 0);
         compare_set(&s, &n, &r, 10);
         free(n.has);
     }
@@ -157,8 +154,7 @@ static uint32_t naive_least(const naive_heap *n)
     uint32_t best = RAD_NONE;
     for (uint32_t i = 0; i < HEAP_ITEMS; i++) {
         if (!n->in[i]) continue;
-        if (best == RAD_NONE || n->key[i] < n->key[best] ||
-            (n->key[i] == n->key[best] && n->tie[i] < n->tie[best]))
+        if (best == RAD_NONE || n->key[i] < n->key[best] || (n->key[i] == n->key[best] && n->tie[i] < n->tie[best]))
             best = i;
     }
     return best;
@@ -277,12 +273,10 @@ static void set128_keeps_all_digests_also_the_zero_one(void **state)
     assert_int_equal(rad__set128_add(&s, low_zero), RAD_SET_NEW);
     for (uint64_t i = 1; i <= 10000; i++) { /* equal low halves: long probes, several growths */
         rad_digest d = {i % 7 << 40, i};
-        assert_int_equal(rad__set128_add(&s, d),
-                         i == 5 && d.low == 0 ? RAD_SET_KNOWN : RAD_SET_NEW);
+        assert_int_equal(rad__set128_add(&s, d), i == 5 && d.low == 0 ? RAD_SET_KNOWN : RAD_SET_NEW);
     }
     assert_int_equal(s.count, 10002);
-    for (uint64_t i = 1; i <= 10000; i++)
-        assert_true(rad__set128_has(&s, (rad_digest){i % 7 << 40, i}));
+    for (uint64_t i = 1; i <= 10000; i++) assert_true(rad__set128_has(&s, (rad_digest){i % 7 << 40, i}));
     assert_false(rad__set128_has(&s, (rad_digest){1, 1}));
     rad__set128_clear(&s);
     assert_int_equal(s.count, 0);
@@ -295,8 +289,7 @@ static void set128_refuses_new_ones_at_its_limit(void **state)
 {
     (void)state;
     rad_set128 s = {.limit = 3};
-    for (uint64_t i = 0; i < 3; i++)
-        assert_int_equal(rad__set128_add(&s, (rad_digest){i, i}), RAD_SET_NEW);
+    for (uint64_t i = 0; i < 3; i++) assert_int_equal(rad__set128_add(&s, (rad_digest){i, i}), RAD_SET_NEW);
     assert_int_equal(rad__set128_add(&s, (rad_digest){9, 9}), RAD_SET_FULL);
     assert_int_equal(rad__set128_add(&s, (rad_digest){2, 2}), RAD_SET_KNOWN);
     assert_int_equal(s.count, 3);
@@ -384,10 +377,8 @@ static void bytes_grow_and_format(void **state)
  * change here changes the meaning of every seed that anybody has written down. */
 static void prng_gives_the_published_values(void **state)
 {
-    static const uint64_t first[] = {0xe41d3ff2ba4c89f6, 0x9f28b7c4048aa745, 0x90992cb559790703,
-                                     0x02e87788bfb18a8b};
-    static const uint64_t other[] = {0xa70eefec9ef33a03, 0xceffc9bf75244dfd, 0xebb28c72c94b5c74,
-                                     0x25835ee5c37065e5};
+    static const uint64_t first[] = {0xe41d3ff2ba4c89f6, 0x9f28b7c4048aa745, 0x90992cb559790703, 0x02e87788bfb18a8b};
+    static const uint64_t other[] = {0xa70eefec9ef33a03, 0xceffc9bf75244dfd, 0xebb28c72c94b5c74, 0x25835ee5c37065e5};
     (void)state;
     rad_prng a = rad__prng(1, RAD_STREAM_RANDOM, 0), b = rad__prng(42, RAD_STREAM_SURW, 7);
     for (int i = 0; i < 4; i++) {
@@ -413,9 +404,7 @@ static void prng_below_is_uniform_for_awkward_bounds(void **state)
             assert_true(value < bounds[b]);
             seen[value]++;
         }
-        if (bounds[b] > 1)
-            assert_true(pearson(seen, (uint32_t)bounds[b], total) <
-                        pearson_limit((uint32_t)bounds[b]));
+        if (bounds[b] > 1) assert_true(pearson(seen, (uint32_t)bounds[b], total) < pearson_limit((uint32_t)bounds[b]));
     }
 }
 
@@ -565,8 +554,7 @@ static bool fill_bytes(void)
 
 static void every_container_survives_every_failed_allocation(void **state)
 {
-    static bool (*const fill[])(void) = {fill_bitset, fill_heap, fill_fenwick, fill_set128,
-                                         fill_bytes};
+    static bool (*const fill[])(void) = {fill_bitset, fill_heap, fill_fenwick, fill_set128, fill_bytes};
     (void)state;
     for (uint32_t i = 0; i < sizeof fill / sizeof *fill; i++) {
         uint64_t n = 1;

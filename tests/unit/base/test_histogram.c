@@ -28,8 +28,7 @@ static uint64_t uniform(rad_prng *r)
 static uint64_t waiting(rad_prng *r)
 {
     uint64_t coins = rad__prng_next(r);
-    return (uint64_t)__builtin_ctzll(coins | UINT64_C(1) << 40) * 1000000 +
-           rad__prng_below(r, 1000000);
+    return (uint64_t)__builtin_ctzll(coins | UINT64_C(1) << 40) * 1000000 + rad__prng_below(r, 1000000);
 }
 
 /* A server with a cache: around 80 µs, and one in twenty around 40 ms. */
@@ -111,8 +110,7 @@ static void compare_moments(const rad_histogram *h, const uint64_t *values, uint
         over += values[i] > RAD_HISTOGRAM_MOST;
     }
     double mean = (double)sum / count;
-    for (uint32_t i = 0; i < count; i++)
-        squares += ((double)values[i] - mean) * ((double)values[i] - mean);
+    for (uint32_t i = 0; i < count; i++) squares += ((double)values[i] - mean) * ((double)values[i] - mean);
     double deviation = sqrt(squares / count);
     assert_int_equal(h->count, count);
     assert_int_equal(h->over, over);
@@ -203,8 +201,7 @@ static void few_values_and_the_ends_of_buckets(void **state)
 static void buckets_follow_each_other_without_a_gap(void **state)
 {
     (void)state;
-    for (uint64_t value = 0; value < 2048; value++)
-        assert_int_equal(rad__histogram_bucket(value), value);
+    for (uint64_t value = 0; value < 2048; value++) assert_int_equal(rad__histogram_bucket(value), value);
     uint32_t last = 2047;
     for (uint64_t value = 2048; value <= RAD_HISTOGRAM_MOST;) {
         uint32_t bucket = rad__histogram_bucket(value);
@@ -298,9 +295,8 @@ static void of_nothing_everything_is_nothing(void **state)
 
 static bool same(const rad_histogram *a, const rad_histogram *b)
 {
-    return a->count == b->count && a->min == b->min && a->max == b->max && a->sum == b->sum &&
-           a->over == b->over && a->over_sum == b->over_sum &&
-           memcmp(a->counts, b->counts, RAD_HISTOGRAM_BUCKETS * sizeof *a->counts) == 0;
+    return a->count == b->count && a->min == b->min && a->max == b->max && a->sum == b->sum && a->over == b->over &&
+           a->over_sum == b->over_sum && memcmp(a->counts, b->counts, RAD_HISTOGRAM_BUCKETS * sizeof *a->counts) == 0;
 }
 
 static void merged_is_as_if_recorded_together(void **state)

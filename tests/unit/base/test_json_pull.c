@@ -95,8 +95,7 @@ static void what_is_not_json_says_where(void **state)
     has_pieces("[1\f]", "[#1!byte 2: expected ',' or ']', found the byte 0x0c");
     rad_bytes out = {0};
     pieces("1\0", 2, &out);
-    assert_string_equal((char *)out.data,
-                        "#1!byte 1: expected the end of the document, found the byte 0x00");
+    assert_string_equal((char *)out.data, "#1!byte 1: expected the end of the document, found the byte 0x00");
     rad__bytes_free(&out);
 }
 
@@ -142,28 +141,20 @@ static void strings_are_checked(void **state)
     (void)state;
     has_pieces("\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\"", "s\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e4\".");
     has_pieces("\"\\ud83d\\uDE00\"", "s\"\\ud83d\\uDE00\".");
-    has_pieces("\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\x7f\"",
-               "s\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\x7f\".");
+    has_pieces("\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\x7f\"", "s\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\x7f\".");
     has_pieces("\"a", "!byte 2: expected '\"' at the end of the string, found the end");
-    has_pieces("\"a\n\"",
-               "!byte 2: expected no control character in a string, found the byte 0x0a");
-    has_pieces("\"\x1f\"",
-               "!byte 1: expected no control character in a string, found the byte 0x1f");
-    has_pieces("\"\\x\"",
-               "!byte 2: expected one of \" \\ / b f n r t u after the backslash, found 'x'");
-    has_pieces("\"\\",
-               "!byte 2: expected one of \" \\ / b f n r t u after the backslash, found the "
-               "end");
+    has_pieces("\"a\n\"", "!byte 2: expected no control character in a string, found the byte 0x0a");
+    has_pieces("\"\x1f\"", "!byte 1: expected no control character in a string, found the byte 0x1f");
+    has_pieces("\"\\x\"", "!byte 2: expected one of \" \\ / b f n r t u after the backslash, found 'x'");
+    has_pieces("\"\\", "!byte 2: expected one of \" \\ / b f n r t u after the backslash, found the "
+                       "end");
     has_pieces("\"\\u12g4\"", "!byte 5: expected 4 hexadecimal digits, found 'g'");
     has_pieces("\"\\u12", "!byte 5: expected 4 hexadecimal digits, found the end");
     has_pieces("\"\\udc00\"", "!byte 3: expected no second half of a surrogate pair, found 'd'");
     has_pieces("\"\\ud800\"", "!byte 7: expected the second half of a surrogate pair, found '\"'");
-    has_pieces("\"\\ud800\\n\"",
-               "!byte 7: expected the second half of a surrogate pair, found '\\'");
-    has_pieces("\"\\ud800\\u0041\"",
-               "!byte 7: expected the second half of a surrogate pair, found '\\'");
-    has_pieces("\"\\ud800\\ud800\"",
-               "!byte 7: expected the second half of a surrogate pair, found '\\'");
+    has_pieces("\"\\ud800\\n\"", "!byte 7: expected the second half of a surrogate pair, found '\\'");
+    has_pieces("\"\\ud800\\u0041\"", "!byte 7: expected the second half of a surrogate pair, found '\\'");
+    has_pieces("\"\\ud800\\ud800\"", "!byte 7: expected the second half of a surrogate pair, found '\\'");
     has_pieces("\"\xc0\x80\"", "!byte 1: expected UTF-8, found the byte 0xc0");
     has_pieces("{\"\xed\xa0\x80\":1}", "{!byte 2: expected UTF-8, found the byte 0xed");
     has_pieces("\"\xe2\x82", "!byte 1: expected UTF-8, found the byte 0xe2");
@@ -320,8 +311,7 @@ static void pointers_are_valid_or_not(void **state)
                  {"#/a", false}, {"~0", false}, {"/~", false},  {"/~2", false},  {"/a~/b", false},
                  {"/~01", true}, {" /", false}, {"/~~0", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(rad__json_pointer_valid(cases[i].text, strlen(cases[i].text)),
-                         cases[i].valid);
+        assert_int_equal(rad__json_pointer_valid(cases[i].text, strlen(cases[i].text)), cases[i].valid);
 }
 
 /* Also what is behind the value. */
@@ -362,9 +352,8 @@ static void strings_are_decoded_and_other_values_are_not(void **state)
     rad_bytes out = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         out.size = 0;
-        assert_int_equal(rad__json_at(DOCUMENT, sizeof DOCUMENT - 1, cases[i].pointer,
-                                      strlen(cases[i].pointer), &value, NULL),
-                         0);
+        assert_int_equal(
+            rad__json_at(DOCUMENT, sizeof DOCUMENT - 1, cases[i].pointer, strlen(cases[i].pointer), &value, NULL), 0);
         rad__json_put_text(&value, &out);
         assert_int_equal(out.size, cases[i].size);
         assert_true(out.size == 0 || memcmp(out.data, cases[i].text, out.size) == 0);
@@ -390,10 +379,9 @@ static void strings_are_decoded_and_other_values_are_not(void **state)
 /* A document of drawn characters that JSON likes: now and then it is one. */
 static size_t draw_document(rad_prng *r, char *text)
 {
-    static const char *const words[] = {"[",     "]",      "{",  "}",           ",",    ":",
-                                        "\"a\"", "\"b\"",  "1",  "-0.5",        "2E-1", "true",
-                                        "false", "null",   " ",  "\"\\u00e4\"", "[]",   "{}",
-                                        "0",     "\"a\":", "[1", "2]",          "\"\"", "{\"a\":"};
+    static const char *const words[] = {"[",  "]",    "{",    "}",      ",",     ":",    "\"a\"", "\"b\"",
+                                        "1",  "-0.5", "2E-1", "true",   "false", "null", " ",     "\"\\u00e4\"",
+                                        "[]", "{}",   "0",    "\"a\":", "[1",    "2]",   "\"\"",  "{\"a\":"};
     size_t size = 0, count = 1 + (size_t)rad__prng_below(r, 9);
     for (size_t i = 0; i < count; i++) {
         const char *word = words[rad__prng_below(r, sizeof words / sizeof *words)];

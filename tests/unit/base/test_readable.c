@@ -39,8 +39,8 @@ static void characters_that_act_become_visible(void **state)
         {"\xe2\x80\xae"
          "txt.exe\xe2\x80\xac",
          "\\u202etxt.exe\\u202c", "\\u202etxt.exe\\u202c", "�txt.exe�"},
-        {"\xe2\x81\xa6\xe2\x81\xa9\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c",
-         "\\u2066\\u2069\\u200e\\u200f\\u061c", "\\u2066\\u2069\\u200e\\u200f\\u061c", "�����"},
+        {"\xe2\x81\xa6\xe2\x81\xa9\xe2\x80\x8e\xe2\x80\x8f\xd8\x9c", "\\u2066\\u2069\\u200e\\u200f\\u061c",
+         "\\u2066\\u2069\\u200e\\u200f\\u061c", "�����"},
         {"\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf\xef\xbf\xbe", "\\u2028\\u2029\\ufeff\\ufffe",
          "\\u2028\\u2029\\ufeff\\ufffe", "����"},
         {"\xf3\xa0\x81\x81", "\\u{e0041}", "\\u{e0041}", "�"},
@@ -75,8 +75,7 @@ static void assert_harmless(const char *text, bool lines)
 static size_t encode(uint32_t code, char *to)
 {
     if (code < 0x80) return to[0] = (char)code, 1;
-    if (code < 0x800)
-        return to[0] = (char)(0xc0 | code >> 6), to[1] = (char)(0x80 | (code & 0x3f)), 2;
+    if (code < 0x800) return to[0] = (char)(0xc0 | code >> 6), to[1] = (char)(0x80 | (code & 0x3f)), 2;
     size_t size = code < 0x10000 ? 3 : 4;
     to[0] = (char)((size == 3 ? 0xe0 : 0xf0) | code >> (6 * (size - 1)));
     for (size_t i = 1; i < size; i++) to[i] = (char)(0x80 | (code >> (6 * (size - 1 - i)) & 0x3f));
@@ -90,8 +89,7 @@ static void nothing_that_comes_out_is_harmful(void **state)
     for (uint32_t code = 0; code < 0x110000; code++) {
         size_t size = encode(code, text); /* surrogates are no UTF-8 */
         assert_harmless(shown(text, size, RAD_READABLE_NAME), false);
-        if (code < 0x3000 || code >= 0xe0000)
-            assert_harmless(shown(text, size, RAD_READABLE_LINES), true);
+        if (code < 0x3000 || code >= 0xe0000) assert_harmless(shown(text, size, RAD_READABLE_LINES), true);
     }
     rad_prng r = rad__prng(1, RAD_STREAM_TEST, 0);
     for (int i = 0; i < 20000; i++) {
@@ -99,19 +97,18 @@ static void nothing_that_comes_out_is_harmful(void **state)
         for (size_t k = 0; k < sizeof bytes; k++) bytes[k] = (char)rad__prng_below(&r, 256);
         snprintf(again, sizeof again, "%s", shown(bytes, sizeof bytes, RAD_READABLE_NAME));
         assert_harmless(again, false);
-        assert_string_equal(shown(again, strlen(again), RAD_READABLE_NAME),
-                            again); /* once is enough */
+        assert_string_equal(shown(again, strlen(again), RAD_READABLE_NAME), again); /* once is enough */
     }
 }
 
 /* ---- printf ------------------------------------------------------------------------------------------- */
 
-#define SAME(...)                                                                                  \
-    do {                                                                                           \
-        char ours[2048], theirs[2048];                                                             \
-        int size = snprintf(theirs, sizeof theirs, __VA_ARGS__);                                   \
-        assert_int_equal(rad__readable_text(ours, sizeof ours, __VA_ARGS__), size);                \
-        assert_string_equal(ours, theirs);                                                         \
+#define SAME(...)                                                                                                      \
+    do {                                                                                                               \
+        char ours[2048], theirs[2048];                                                                                 \
+        int size = snprintf(theirs, sizeof theirs, __VA_ARGS__);                                                       \
+        assert_int_equal(rad__readable_text(ours, sizeof ours, __VA_ARGS__), size);                                    \
+        assert_string_equal(ours, theirs);                                                                             \
     } while (0)
 
 static void formats_mean_what_they_mean_elsewhere(void **state)
@@ -120,21 +117,18 @@ static void formats_mean_what_they_mean_elsewhere(void **state)
     static const int64_t numbers[] = {0, 1, -1, 42, -12345, INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         int64_t n = numbers[i];
-        SAME("%d|%5d|%-5d|%05d|%+d|% d|%.3d|%8.3d|%x|%#x|%#08x|%o|%u", (int)n, (int)n, (int)n,
-             (int)n, (int)n, (int)n, (int)n, (int)n, (unsigned)n, (unsigned)n, (unsigned)n,
-             (unsigned)n, (unsigned)n);
-        SAME("%" PRId64 "|%20" PRId64 "|%-20" PRIu64 "|%020" PRId64 "|%lld|%zu|%jd|%td|%ld", n, n,
-             (uint64_t)n, n, (long long)n, (size_t)n, (intmax_t)n, (ptrdiff_t)n, (long)n);
-        SAME("%f|%.0f|%10.3f|%-10.3f|%010.3f|%g|%e|%+.2f|%a", (double)n / 7, (double)n / 7,
-             (double)n / 7, (double)n / 7, (double)n / 7, (double)n / 7, (double)n / 7,
-             (double)n / 7, (double)n / 7);
+        SAME("%d|%5d|%-5d|%05d|%+d|% d|%.3d|%8.3d|%x|%#x|%#08x|%o|%u", (int)n, (int)n, (int)n, (int)n, (int)n, (int)n,
+             (int)n, (int)n, (unsigned)n, (unsigned)n, (unsigned)n, (unsigned)n, (unsigned)n);
+        SAME("%" PRId64 "|%20" PRId64 "|%-20" PRIu64 "|%020" PRId64 "|%lld|%zu|%jd|%td|%ld", n, n, (uint64_t)n, n,
+             (long long)n, (size_t)n, (intmax_t)n, (ptrdiff_t)n, (long)n);
+        SAME("%f|%.0f|%10.3f|%-10.3f|%010.3f|%g|%e|%+.2f|%a", (double)n / 7, (double)n / 7, (double)n / 7,
+             (double)n / 7, (double)n / 7, (double)n / 7, (double)n / 7, (double)n / 7, (double)n / 7);
         SAME("%*d|%-*d|%*.*f|%0*d", 12, (int)n, 12, (int)n, 9, 2, (double)n / 3, 600, (int)n);
         SAME("%*d|%.*f", -12, (int)n, -1, (double)n);
     }
-    SAME("%hhu %hu %hd %Lf %c%c %5c|%-5c|%% 100%%", (unsigned char)200, (unsigned short)60000,
-         (short)-5, (long double)1.5, 'a', 'b', 'c', 'd');
-    SAME("%s|%10s|%-10s|%.2s|%10.2s|%.*s|%-*s|%*s|", "abc", "abc", "abc", "abc", "abc", 1, "abc", 6,
-         "abc", 6, "");
+    SAME("%hhu %hu %hd %Lf %c%c %5c|%-5c|%% 100%%", (unsigned char)200, (unsigned short)60000, (short)-5,
+         (long double)1.5, 'a', 'b', 'c', 'd');
+    SAME("%s|%10s|%-10s|%.2s|%10.2s|%.*s|%-*s|%*s|", "abc", "abc", "abc", "abc", "abc", 1, "abc", 6, "abc", 6, "");
     SAME("%p", (void *)&numbers);
     SAME("%s", (const char *)"");
     SAME("nothing");
@@ -148,8 +142,7 @@ static void texts_pass_the_gate_and_formats_do_not(void **state)
     assert_string_equal(text, "\033[1ma\\x1b\\nb\033[0m\n");
     rad__readable_text(text, sizeof text, "%c%c%c", 'x', 0x1b, 0x9b);
     assert_string_equal(text, "x\\x1b\\x9b");
-    rad__readable_text(text, sizeof text, "[%-4s][%4s]", "é",
-                       "\xe2\x80\xae"); /* columns, not bytes */
+    rad__readable_text(text, sizeof text, "[%-4s][%4s]", "é", "\xe2\x80\xae"); /* columns, not bytes */
     assert_string_equal(text, "[é   ][\\u202e]");
     rad__readable_text(text, sizeof text, "%.4s|%.5s|%.1s", "aé日", "aé日", "é");
     assert_string_equal(text, "aé|aé|"); /* no part of a character */
@@ -225,12 +218,11 @@ static void json_and_xml_escape_in_their_own_way(void **state)
     rad__put_xml_text(&b, "\033\n", 2, RAD_READABLE_CELLS);
     rad__bytes_put(&b, "", 1);
     assert_false(b.failed);
-    assert_string_equal((char *)b.data,
-                        "\"a\\\"\\\\\\u000a\\u001b\\u007f\\u009b\\u202e\\udb40\\udc41\\ufffdé\""
-                        "\"\\u00e9\\ud83d\\ude00\""
-                        "{\"\\u007fé\\u202e\":1}"
-                        "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\x1b\n"
-                        "� ");
+    assert_string_equal((char *)b.data, "\"a\\\"\\\\\\u000a\\u001b\\u007f\\u009b\\u202e\\udb40\\udc41\\ufffdé\""
+                                        "\"\\u00e9\\ud83d\\ude00\""
+                                        "{\"\\u007fé\\u202e\":1}"
+                                        "&lt;a b=&#39;&quot;&#39;&gt;&amp;\\x1b\n"
+                                        "� ");
     rad__bytes_free(&b);
 }
 

@@ -38,25 +38,19 @@ static void basic_strings_have_escapes(void **state)
     (void)state;
     toml_means("a = \"\"", "{\"a\": string }");
     toml_means("a = \"one 'two' # three\"", "{\"a\": string one 'two' # three}");
-    toml_means("a = \"\\b\\t\\n\\f\\r\\\"\\\\\"",
-               "{\"a\": string \\u0008\\u0009\\u000a\\u000c\\u000d\\\"\\\\}");
+    toml_means("a = \"\\b\\t\\n\\f\\r\\\"\\\\\"", "{\"a\": string \\u0008\\u0009\\u000a\\u000c\\u000d\\\"\\\\}");
     toml_means("a = \"x\\u00e4y\\U0001F600z\"", "{\"a\": string x\xc3\xa4y\xf0\x9f\x98\x80z}");
     toml_means("a = \"\\u0000\\u007f\"", "{\"a\": string \\u0000\\u007f}");
     toml_means("a = \"tab\there\"", "{\"a\": string tab\\u0009here}");
-    toml_refused("a = \"\\x41\"",
-                 "1:7: expected one of b t n f r \" \\ u U after the backslash, found 'x41'");
-    toml_refused("a = \"\\e\"",
-                 "1:7: expected one of b t n f r \" \\ u U after the backslash, found 'e'");
+    toml_refused("a = \"\\x41\"", "1:7: expected one of b t n f r \" \\ u U after the backslash, found 'x41'");
+    toml_refused("a = \"\\e\"", "1:7: expected one of b t n f r \" \\ u U after the backslash, found 'e'");
     toml_refused("a = \"\\u12g4\"", "1:10: expected 4 hexadecimal digits after \\u, found 'g4'");
     toml_refused("a = \"\\U0001F60\"", "1:15: expected 8 hexadecimal digits after \\U, found '\"'");
-    toml_refused("a = \"abc\nd\"",
-                 "1:9: expected \", found the end of the line; the string begins at 1:5");
-    toml_refused("a = \"\\n\\",
-                 "1:9: expected one of b t n f r \" \\ u U after the backslash, found the end of "
-                 "the file");
-    toml_refused("a = \"\\\n\"",
-                 "1:7: expected one of b t n f r \" \\ u U after the backslash, found the end of "
-                 "the line");
+    toml_refused("a = \"abc\nd\"", "1:9: expected \", found the end of the line; the string begins at 1:5");
+    toml_refused("a = \"\\n\\", "1:9: expected one of b t n f r \" \\ u U after the backslash, found the end of "
+                                "the file");
+    toml_refused("a = \"\\\n\"", "1:7: expected one of b t n f r \" \\ u U after the backslash, found the end of "
+                                 "the line");
 }
 
 static void literal_strings_have_none(void **state)
@@ -65,8 +59,7 @@ static void literal_strings_have_none(void **state)
     toml_means("a = 'C:\\new\\u0041 \"q\"'", "{\"a\": string C:\\\\new\\\\u0041 \\\"q\\\"}");
     toml_means("a = ''", "{\"a\": string }");
     toml_refused("a = 'it''s'", "1:9: expected the end of the line, found '''");
-    toml_refused("\n a = 'abc",
-                 "2:10: expected ', found the end of the file; the string begins at 2:6");
+    toml_refused("\n a = 'abc", "2:10: expected ', found the end of the file; the string begins at 2:6");
 }
 
 static void strings_of_several_lines(void **state)
@@ -83,8 +76,7 @@ static void strings_of_several_lines(void **state)
     toml_refused("a = \"\"\"one\\ two\"\"\"",
                  "1:12: expected one of b t n f r \" \\ u U or a line end after the backslash, "
                  "found ' '");
-    toml_refused("a = '''one\n\n two''",
-                 "3:7: expected ''', found the end of the file; the string begins at 1:5");
+    toml_refused("a = '''one\n\n two''", "3:7: expected ''', found the end of the file; the string begins at 1:5");
 }
 
 static void up_to_two_quotes_belong_to_three(void **state)
@@ -103,25 +95,21 @@ static void up_to_two_quotes_belong_to_three(void **state)
 static void carriage_returns_before_line_feeds_change_nothing(void **state)
 {
     (void)state;
-    static const char plain[] =
-        "# comment\n[t]\na = \"\"\"\none\\\n  two\nthree \\  \n \n\tx\"\"\"\n"
-        "b = '''\n\none\ntwo'''\n\nc = [ # list\n 1,\n 2 ]\n";
+    static const char plain[] = "# comment\n[t]\na = \"\"\"\none\\\n  two\nthree \\  \n \n\tx\"\"\"\n"
+                                "b = '''\n\none\ntwo'''\n\nc = [ # list\n 1,\n 2 ]\n";
     char windows[2 * sizeof plain];
     size_t size = 0;
     for (const char *at = plain; *at; at++) {
         if (*at == '\n') windows[size++] = '\r';
         windows[size++] = *at;
     }
-    static const char meaning[] =
-        "{\"t\": {\"a\": string onetwo\\u000athree x, \"b\": string \\u000aone\\u000atwo, "
-        "\"c\": [integer 1, integer 2]}}";
+    static const char meaning[] = "{\"t\": {\"a\": string onetwo\\u000athree x, \"b\": string \\u000aone\\u000atwo, "
+                                  "\"c\": [integer 1, integer 2]}}";
     toml_means(plain, meaning);
     toml_means_n(windows, size, meaning);
     toml_refused("a = 1\rb = 2", "1:6: expected a line feed after the carriage return, found none");
-    toml_refused("a = 1 # x\r\r\n",
-                 "1:10: expected a line feed after the carriage return, found none");
-    toml_refused("a = \"\"\"x\ry\"\"\"",
-                 "1:9: expected a line feed after the carriage return, found none");
+    toml_refused("a = 1 # x\r\r\n", "1:10: expected a line feed after the carriage return, found none");
+    toml_refused("a = \"\"\"x\ry\"\"\"", "1:9: expected a line feed after the carriage return, found none");
     toml_refused("a = 1\r", "1:6: expected a line feed after the carriage return, found none");
 }
 
@@ -131,11 +119,7 @@ static void carriage_returns_before_line_feeds_change_nothing(void **state)
 static size_t model_utf8(const unsigned char *b, size_t left, uint32_t *out)
 {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = b[0] < 0x80       ? 1
-                  : b[0] >> 5 == 6  ? 2
-                  : b[0] >> 4 == 14 ? 3
-                  : b[0] >> 3 == 30 ? 4
-                                    : 0;
+    size_t size = b[0] < 0x80 ? 1 : b[0] >> 5 == 6 ? 2 : b[0] >> 4 == 14 ? 3 : b[0] >> 3 == 30 ? 4 : 0;
     if (size == 0 || size > left) return 0;
     uint32_t c = size == 1 ? b[0] : b[0] & (0x7fu >> size);
     for (size_t i = 1; i < size; i++) {
@@ -172,8 +156,7 @@ static void compare_bytes(const unsigned char *bytes, size_t size)
 static void only_utf8_without_control_characters_is_text(void **state)
 {
     (void)state;
-    static const unsigned char ends[] = {0x41, 0x7f, 0x80, 0x8f, 0x90,
-                                         0x9f, 0xa0, 0xbf, 0xc0, 0xff};
+    static const unsigned char ends[] = {0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xff};
     unsigned char b[4];
     for (uint32_t i = 0; i < 0x10000; i++) {
         b[0] = (unsigned char)(i >> 8);
@@ -234,10 +217,8 @@ static void a_byte_order_mark_may_stand_first(void **state)
 static void columns_count_characters(void **state)
 {
     (void)state;
-    toml_refused("\"\xc3\xa4\xe2\x82\xac\" = 'x' y",
-                 "1:12: expected the end of the line, found 'y'");
-    toml_refused("a = 1\r\nb = \xf0\x9f\x98\x80",
-                 "2:5: expected a value, found '\xf0\x9f\x98\x80'");
+    toml_refused("\"\xc3\xa4\xe2\x82\xac\" = 'x' y", "1:12: expected the end of the line, found 'y'");
+    toml_refused("a = 1\r\nb = \xf0\x9f\x98\x80", "2:5: expected a value, found '\xf0\x9f\x98\x80'");
     toml_refused("a = '''\xc3\xa4\n\xc3\xa4''' #\nb = ?", "3:5: expected a value, found '?'");
 }
 
@@ -280,10 +261,9 @@ static void integers_are_exact_or_refused(void **state)
     toml_means("a = 0x7fff_ffff_ffff_ffff\nb = 0o777777777777777777777",
                "{\"a\": integer 9223372036854775807, \"b\": integer 9223372036854775807}");
     static const char *const beyond[] = {
-        "9223372036854775808",     "-9223372036854775809",  "18446744073709551616",
-        "18446744073709551617",    "99999999999999999999",  "0x8000000000000000",
-        "0xffffffffffffffff",      "0x10000000000000000",   "0o1000000000000000000000",
-        "92233720368547758070000", "-18446744073709551617", "0o2000000000000000000001"};
+        "9223372036854775808",      "-9223372036854775809",    "18446744073709551616",  "18446744073709551617",
+        "99999999999999999999",     "0x8000000000000000",      "0xffffffffffffffff",    "0x10000000000000000",
+        "0o1000000000000000000000", "92233720368547758070000", "-18446744073709551617", "0o2000000000000000000001"};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         char text[80], why[160];
         snprintf(text, sizeof text, "a = %s", beyond[i]);
@@ -365,17 +345,14 @@ static void floats_have_a_point_or_an_exponent(void **state)
 static void floats_too_large_are_refused_and_too_small_are_zero(void **state)
 {
     (void)state;
-    toml_means(
-        "a = 1.7976931348623157e308\nb = 4.9e-324\nc = 1e-400\nd = 0e99999999999999999999",
-        "{\"a\": float 1.7976931348623157e+308, \"b\": float 4.9e-324, \"c\": float 0.0e+00, "
-        "\"d\": float 0.0e+00}");
+    toml_means("a = 1.7976931348623157e308\nb = 4.9e-324\nc = 1e-400\nd = 0e99999999999999999999",
+               "{\"a\": float 1.7976931348623157e+308, \"b\": float 4.9e-324, \"c\": float 0.0e+00, "
+               "\"d\": float 0.0e+00}");
     toml_means("a = 1e-99999999999999999999\nb = 0.00000000000000000001e+20",
                "{\"a\": float 0.0e+00, \"b\": float 1.0e+00}");
-    toml_refused("a = 1.8e308",
-                 "1:5: expected a float up to 1.7976931348623157e308, found '1.8e308'");
-    toml_refused("a = -1e9999999999999999999999",
-                 "1:5: expected a float up to 1.7976931348623157e308, found "
-                 "'-1e9999999999999999999999'");
+    toml_refused("a = 1.8e308", "1:5: expected a float up to 1.7976931348623157e308, found '1.8e308'");
+    toml_refused("a = -1e9999999999999999999999", "1:5: expected a float up to 1.7976931348623157e308, found "
+                                                  "'-1e9999999999999999999999'");
 }
 
 static void drawn_floats_come_back(void **state)
@@ -447,26 +424,20 @@ static void dates_and_times_that_are_none(void **state)
     toml_refused("a = 2021-00-01", "1:10: expected a month from 01 to 12, found '00-01'");
     toml_refused("a = 2021-13-01", "1:10: expected a month from 01 to 12, found '13-01'");
     toml_refused("a = 2021-1-01", "1:10: expected a month from 01 to 12, found '1-01'");
-    toml_refused("a = 2021-01-01T24:00:00",
-                 "1:16: expected an hour from 00 to 23, found '24:00:00'");
+    toml_refused("a = 2021-01-01T24:00:00", "1:16: expected an hour from 00 to 23, found '24:00:00'");
     toml_refused("a = 2021-01-01T23:60:00", "1:19: expected a minute from 00 to 59, found '60:00'");
     toml_refused("a = 2021-01-01T23:59:61", "1:22: expected a second from 00 to 60, found '61'");
     toml_refused("a = 23:59", "1:10: expected ':' and seconds after the minute, found the end of "
                               "the file");
     toml_refused("a = 23:59:59.", "1:14: expected a digit of the fraction of a second, found the "
                                   "end of the file");
-    toml_refused("a = 2021-01-01T23:59:59+24:00",
-                 "1:25: expected an offset of 00 to 23 hours, found '24:00'");
-    toml_refused("a = 2021-01-01T23:59:59+01:60",
-                 "1:28: expected an offset of 00 to 59 minutes, found '60'");
-    toml_refused("a = 2021-01-01T23:59:59+0100",
-                 "1:27: expected ':' after the hours of the offset, found '00'");
-    toml_refused("a = 2021-01-01T",
-                 "1:16: expected an hour from 00 to 23, found the end of the file");
+    toml_refused("a = 2021-01-01T23:59:59+24:00", "1:25: expected an offset of 00 to 23 hours, found '24:00'");
+    toml_refused("a = 2021-01-01T23:59:59+01:60", "1:28: expected an offset of 00 to 59 minutes, found '60'");
+    toml_refused("a = 2021-01-01T23:59:59+0100", "1:27: expected ':' after the hours of the offset, found '00'");
+    toml_refused("a = 2021-01-01T", "1:16: expected an hour from 00 to 23, found the end of the file");
     toml_refused("a = 23:59:59Z", "1:13: expected the end of the date or time, found 'Z'");
     toml_refused("a = 2021-01-01Z", "1:15: expected the end of the date or time, found 'Z'");
-    toml_refused("a = 2021-01-01  10:00:00",
-                 "1:17: expected the end of the line, found '10:00:00'");
+    toml_refused("a = 2021-01-01  10:00:00", "1:17: expected the end of the line, found '10:00:00'");
     toml_refused("a = 10000-01-01", "1:10: expected the end of the number, found '-01-01'");
 }
 
@@ -486,10 +457,8 @@ static void every_month_has_its_days(void **state)
         for (int month = 0; month <= 13; month++)
             for (int day = 0; day <= 32; day++) {
                 char text[32];
-                int64_t end =
-                    month == 12 ? days_before(years[i] + 1, 1) : days_before(years[i], month + 1);
-                bool good = month >= 1 && month <= 12 && day >= 1 &&
-                            day <= end - days_before(years[i], month);
+                int64_t end = month == 12 ? days_before(years[i] + 1, 1) : days_before(years[i], month + 1);
+                bool good = month >= 1 && month <= 12 && day >= 1 && day <= end - days_before(years[i], month);
                 snprintf(text, sizeof text, "%04d-%02d-%02d", years[i], month, day);
                 assert_int_equal(value_is_fine(text), good);
             }
@@ -531,29 +500,26 @@ static void arrays_hold_anything_over_many_lines(void **state)
     (void)state;
     toml_means("a = []\nb = [ 1, 'x', [2.5], {c = true}, ]",
                "{\"a\": [], \"b\": [integer 1, string x, [float 2.5e+00], {\"c\": bool true}]}");
-    toml_means("a = [ # one\n  1 # two\n  , # three\n\n  2, # four\n]",
-               "{\"a\": [integer 1, integer 2]}");
+    toml_means("a = [ # one\n  1 # two\n  , # three\n\n  2, # four\n]", "{\"a\": [integer 1, integer 2]}");
     toml_refused("a = [1 2]", "1:8: expected ',' or ']' after an element of an array, found '2'");
     toml_refused("a = [,]", "1:6: expected a value, found ','");
     toml_refused("a = [1,,2]", "1:8: expected a value, found ','");
-    toml_refused("a = [1",
-                 "1:7: expected ',' or ']' after an element of an array, found the end of "
-                 "the file");
+    toml_refused("a = [1", "1:7: expected ',' or ']' after an element of an array, found the end of "
+                           "the file");
     toml_refused("a = [1,\n", "2:1: expected a value, found the end of the file");
     toml_refused("a = [] b = 1", "1:8: expected the end of the line, found 'b'");
 }
 
 /* ---- Everything ---------------------------------------------------------------------------------------- */
 
-static const char SAMPLE[] =
-    "# A sample of everything.\n"
-    "title = \"sa\\u006dple\" # with a comment\n"
-    "\"quoted key\".'and literal' = '''\nfirst\r\nsecond'''\n"
-    "[numbers]\nint = [1_000, -2, 0xff, 0o17, 0b101]\nfloat = [1.5, -2e3, inf, nan]\n"
-    "[numbers.dates]\nat = [1979-05-27T07:32:00.5-08:00, 1979-05-27 07:32:00, 1979-05-27, "
-    "07:32:00]\n"
-    "[[list]]\nname = 'a'\nnested.key.path = true\n[[list]]\npoint = {x = 1, y.z = [{}, {}]}\n"
-    "[[list.sub]]\n[list.sub.deep]\ntext = \"\"\"\n a \\\n  b\"\"\"\n";
+static const char SAMPLE[] = "# A sample of everything.\n"
+                             "title = \"sa\\u006dple\" # with a comment\n"
+                             "\"quoted key\".'and literal' = '''\nfirst\r\nsecond'''\n"
+                             "[numbers]\nint = [1_000, -2, 0xff, 0o17, 0b101]\nfloat = [1.5, -2e3, inf, nan]\n"
+                             "[numbers.dates]\nat = [1979-05-27T07:32:00.5-08:00, 1979-05-27 07:32:00, 1979-05-27, "
+                             "07:32:00]\n"
+                             "[[list]]\nname = 'a'\nnested.key.path = true\n[[list]]\npoint = {x = 1, y.z = [{}, {}]}\n"
+                             "[[list.sub]]\n[list.sub.deep]\ntext = \"\"\"\n a \\\n  b\"\"\"\n";
 
 static void no_beginning_of_a_file_confuses_it(void **state)
 {

@@ -64,8 +64,7 @@ static void what_is_there_is_read(void **state)
     assert_int_equal(rad__toml_read_number(&doc, runtime, "whole", &whole, &error), 0);
     assert_int_equal(rad__toml_read_text(&doc, doc.root, "name", &name, &error), 0);
     assert_int_equal(rad__toml_read_word(&doc, runtime, "mode", modes, &mode, &error), 0);
-    assert_int_equal(rad__toml_read_array(&doc, runtime, "steps", RAD_TOML_TABLE, &array, &error),
-                     0);
+    assert_int_equal(rad__toml_read_array(&doc, runtime, "steps", RAD_TOML_TABLE, &array, &error), 0);
     assert_int_equal(rad__toml_read_table(&doc, doc.root, "target", &table, &error), 0);
     assert_int_equal(vus, 50);
     assert_true(live && ratio == 1.5 && whole == 3);
@@ -106,8 +105,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     const char *text = NULL;
     uint32_t word = 0;
     static const char *const modes[] = {"constant", "spike", "steps", NULL};
-    assert_int_equal(rad__toml_read_integer(&doc, runtime, "vus", 51, 100, &integer, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad__toml_read_integer(&doc, runtime, "vus", 51, 100, &integer, &error), RAD_EINPUT);
     told("t.toml:3:7: vus: expected an integer from 51 to 100, found 50");
     rad__toml_read_integer(&doc, runtime, "vus", 1, 49, &integer, &error);
     told("t.toml:3:7: vus: expected an integer from 1 to 49, found 50");
@@ -125,8 +123,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     told("t.toml:8:8: zero: expected a string without the character U+0000, found the string "
          "'\"a\\u0000b\"'");
     rad__toml_read_word(&doc, runtime, "mode", modes, &word, &error);
-    told(
-        "t.toml:7:8: mode: expected \"constant\", \"spike\" or \"steps\", found the string 'ramp'");
+    told("t.toml:7:8: mode: expected \"constant\", \"spike\" or \"steps\", found the string 'ramp'");
     rad__toml_read_array(&doc, runtime, "tags", RAD_TOML_STRING, &node, &error);
     told("t.toml:10:19: expected a string, found 3");
     rad__toml_read_array(&doc, runtime, "vus", RAD_TOML_STRING, &node, &error);
@@ -207,8 +204,7 @@ static void what_nobody_asked_for_is_found_anywhere(void **state)
     rad_toml_node *target = rad__toml_get(doc.root, "target");
     assert_string_equal(rad__toml_unused(doc.root)->key->text, "tmeout");
     rad__toml_first(target);
-    for (rad_toml_node *n = rad__toml_first(rad__toml_get(target, "deep")); n;
-         n = rad__toml_next(n))
+    for (rad_toml_node *n = rad__toml_first(rad__toml_get(target, "deep")); n; n = rad__toml_next(n))
         assert_true(n->used);
     /* Elements of arrays have no names: they are not asked for, their members are. */
     assert_string_equal(rad__toml_unused(doc.root)->key->text, "path");
@@ -225,8 +221,7 @@ static void every_node_knows_its_place(void **state)
     (void)state;
     static const char text[] = "a = 1\n  b.c = [ 2,\n 'x' ]\n[ d.e ]\n [[f]]\ng = {h = 1}\n";
     doc = toml_open(text, strlen(text));
-    rad_toml_node *c = rad__toml_get(rad__toml_get(doc.root, "b"), "c"),
-                  *x = rad__toml_first(c)->next;
+    rad_toml_node *c = rad__toml_get(rad__toml_get(doc.root, "b"), "c"), *x = rad__toml_first(c)->next;
     rad_toml_node *d = rad__toml_get(doc.root, "d"), *e = rad__toml_get(d, "e");
     rad_toml_node *f = rad__toml_first(rad__toml_get(doc.root, "f"));
     rad_toml_node *h = rad__toml_get(rad__toml_get(f, "g"), "h");

@@ -23,9 +23,8 @@ static void keys_are_bare_quoted_or_dotted(void **state)
     toml_means("key = 1\nbare_key-2 = 2\n1234 = 3\n\"a b\" = 4\n'c.\"d' = 5\n\"\" = 6",
                "{\"key\": integer 1, \"bare_key-2\": integer 2, \"1234\": integer 3, "
                "\"a b\": integer 4, \"c.\\\"d\": integer 5, \"\": integer 6}");
-    toml_means("a.b = 1\na . \"c.d\" . e = 2\n3.14 = 3",
-               "{\"a\": {\"b\": integer 1, \"c.d\": {\"e\": integer 2}}, "
-               "\"3\": {\"14\": integer 3}}");
+    toml_means("a.b = 1\na . \"c.d\" . e = 2\n3.14 = 3", "{\"a\": {\"b\": integer 1, \"c.d\": {\"e\": integer 2}}, "
+                                                         "\"3\": {\"14\": integer 3}}");
     toml_means("\"\\u0061\" = 1\n'\\u0061' = 2", "{\"a\": integer 1, \"\\\\u0061\": integer 2}");
     toml_means("a=1#c\n\t b\t=\t2 \n", "{\"a\": integer 1, \"b\": integer 2}");
     toml_refused("= 1", "1:1: expected a key, found '='");
@@ -37,32 +36,24 @@ static void keys_are_bare_quoted_or_dotted(void **state)
     toml_refused("\xc3\xa4 = 1", "1:1: expected a key, found '\xc3\xa4'");
     toml_refused("\"\"\"a\"\"\" = 1", "1:3: expected '=' after the key, found '\"'");
     toml_refused("a = 1 b = 2", "1:7: expected the end of the line, found 'b'");
-    toml_refused("\"a\nb\" = 1",
-                 "1:3: expected \", found the end of the line; the string begins at 1:1");
+    toml_refused("\"a\nb\" = 1", "1:3: expected \", found the end of the line; the string begins at 1:1");
 }
 
 static void a_key_is_given_once(void **state)
 {
     (void)state;
-    toml_refused("a = 1\n'a' = 2",
-                 "2:1: expected a new key, found 'a', which is an integer since line 1");
+    toml_refused("a = 1\n'a' = 2", "2:1: expected a new key, found 'a', which is an integer since line 1");
     toml_refused("a = 1\na.b = 2", "2:1: expected a table that dotted keys here can add to, found "
                                    "'a', which is an integer since line 1");
-    toml_refused(
-        "a.b = 1\na = 2",
-        "2:1: expected a new key, found 'a', which is a table of dotted keys since line 1");
-    toml_refused(
-        "a.b.c = 1\na.b = 2",
-        "2:3: expected a new key, found 'b', which is a table of dotted keys since line 1");
-    toml_refused("x = {a = 1, \"a\" = 2}",
-                 "1:13: expected a new key, found 'a', which is an integer since line 1");
-    toml_refused(
-        "\"a\\nb\" = 1\n\"a\\u000Ab\" = 2",
-        "2:1: expected a new key, found '\"a\\u000Ab\"', which is an integer since line 1");
+    toml_refused("a.b = 1\na = 2", "2:1: expected a new key, found 'a', which is a table of dotted keys since line 1");
+    toml_refused("a.b.c = 1\na.b = 2",
+                 "2:3: expected a new key, found 'b', which is a table of dotted keys since line 1");
+    toml_refused("x = {a = 1, \"a\" = 2}", "1:13: expected a new key, found 'a', which is an integer since line 1");
+    toml_refused("\"a\\nb\" = 1\n\"a\\u000Ab\" = 2",
+                 "2:1: expected a new key, found '\"a\\u000Ab\"', which is an integer since line 1");
     char text[700], why[300];
     snprintf(text, sizeof text, "%0200d = 1\n%0200d = 1", 0, 0);
-    snprintf(why, sizeof why,
-             "2:1: expected a new key, found '%087d\xe2\x80\xa6', which is an integer since line 1",
+    snprintf(why, sizeof why, "2:1: expected a new key, found '%087d\xe2\x80\xa6', which is an integer since line 1",
              0);
     toml_refused(text, why);
 }
@@ -77,10 +68,8 @@ static void headers_define_tables(void **state)
                "\"c\": {\"d e\": {\"f\": {\"y\": integer 2}}}}");
     toml_means("[a.b.c]\nx = 1\n[a]\ny = 2\n[a.b]\nz = 3",
                "{\"a\": {\"b\": {\"c\": {\"x\": integer 1}, \"z\": integer 3}, \"y\": integer 2}}");
-    toml_means("[a]\nb.c = 1\n[a.b.d]\ne = 2",
-               "{\"a\": {\"b\": {\"c\": integer 1, \"d\": {\"e\": integer 2}}}}");
-    toml_means("[a.b.c]\n[a]\nb.x = 1\nb.y = 2",
-               "{\"a\": {\"b\": {\"c\": {}, \"x\": integer 1, \"y\": integer 2}}}");
+    toml_means("[a]\nb.c = 1\n[a.b.d]\ne = 2", "{\"a\": {\"b\": {\"c\": integer 1, \"d\": {\"e\": integer 2}}}}");
+    toml_means("[a.b.c]\n[a]\nb.x = 1\nb.y = 2", "{\"a\": {\"b\": {\"c\": {}, \"x\": integer 1, \"y\": integer 2}}}");
     toml_refused("[]", "1:2: expected a key, found ']'");
     toml_refused("[a", "1:3: expected ']' after the name of the table, found the end of the file");
     toml_refused("[a b]", "1:4: expected ']' after the name of the table, found 'b'");
@@ -90,8 +79,7 @@ static void headers_define_tables(void **state)
     toml_refused("[[a]", "1:5: expected a second ']' after the name of the table, found the end of "
                          "the file");
     toml_refused("[[a] ]", "1:5: expected a second ']' after the name of the table, found ' '");
-    toml_refused("[[a.b",
-                 "1:6: expected ']]' after the name of the table, found the end of the file");
+    toml_refused("[[a.b", "1:6: expected ']]' after the name of the table, found the end of the file");
     toml_refused("[ [a]]", "1:3: expected a key, found '['");
 }
 
@@ -99,23 +87,17 @@ static void a_table_is_defined_once(void **state)
 {
     (void)state;
     toml_refused("[a]\n[a]", "2:2: expected a new table, found 'a', which is a table since line 1");
-    toml_refused("[a.b]\n[a]\n[a.c]\n[ a ]",
-                 "4:3: expected a new table, found 'a', which is a table since line 1");
+    toml_refused("[a.b]\n[a]\n[a.c]\n[ a ]", "4:3: expected a new table, found 'a', which is a table since line 1");
     toml_refused("a = 1\n[a]", "2:2: expected a new table, found 'a', which is an integer since "
                                "line 1");
-    toml_refused("[a]\nb = 1\n[a.b]",
-                 "3:4: expected a new table, found 'b', which is an integer since line 2");
-    toml_refused("a = 1\n[a.b]",
-                 "2:2: expected a table that can be added to, found 'a', which is an "
-                 "integer since line 1");
-    toml_refused(
-        "[a]\nb.c = 1\n[a.b]",
-        "3:4: expected a new table, found 'b', which is a table of dotted keys since line 2");
-    toml_refused(
-        "a.b.c = 1\n[a.b]",
-        "2:4: expected a new table, found 'b', which is a table of dotted keys since line 1");
-    toml_refused("[a.b]\n[a]\nb = 1",
-                 "3:1: expected a new key, found 'b', which is a table since line 1");
+    toml_refused("[a]\nb = 1\n[a.b]", "3:4: expected a new table, found 'b', which is an integer since line 2");
+    toml_refused("a = 1\n[a.b]", "2:2: expected a table that can be added to, found 'a', which is an "
+                                 "integer since line 1");
+    toml_refused("[a]\nb.c = 1\n[a.b]",
+                 "3:4: expected a new table, found 'b', which is a table of dotted keys since line 2");
+    toml_refused("a.b.c = 1\n[a.b]",
+                 "2:4: expected a new table, found 'b', which is a table of dotted keys since line 1");
+    toml_refused("[a.b]\n[a]\nb = 1", "3:1: expected a new key, found 'b', which is a table since line 1");
 }
 
 static void dotted_keys_stay_under_their_header(void **state)
@@ -127,15 +109,13 @@ static void dotted_keys_stay_under_their_header(void **state)
     toml_refused("[a.b]\n[a]\nb.c = 1", "3:1: expected a table that dotted keys here can add to, "
                                         "found 'b', which is a table since line 1");
     /* A table of dotted keys cannot be added to from elsewhere; but how would one get there? By a path. */
-    toml_refused(
-        "[a.b.c]\n[a]\nb.x = 1\n[a.b]",
-        "4:4: expected a new table, found 'b', which is a table of dotted keys since line 1");
+    toml_refused("[a.b.c]\n[a]\nb.x = 1\n[a.b]",
+                 "4:4: expected a new table, found 'b', which is a table of dotted keys since line 1");
     toml_refused("[[a.b]]\n[a]\nb.y = 2", "3:1: expected a table that dotted keys here can add to, "
                                           "found 'b', which is an array of tables since line 1");
     /* Every element has tables of its own. */
-    toml_means("[[a]]\nb.c = 1\n[[a]]\nb.c = 2\nb.d = 3",
-               "{\"a\": [{\"b\": {\"c\": integer 1}}, "
-               "{\"b\": {\"c\": integer 2, \"d\": integer 3}}]}");
+    toml_means("[[a]]\nb.c = 1\n[[a]]\nb.c = 2\nb.d = 3", "{\"a\": [{\"b\": {\"c\": integer 1}}, "
+                                                          "{\"b\": {\"c\": integer 2, \"d\": integer 3}}]}");
     toml_refused("[[a]]\n[a.b]\nc.d = 1\n[[a]]\n[a.b.c]\n[a.b]\nc.e = 1",
                  "7:1: expected a table that dotted keys here can add to, found 'c', which is a "
                  "table since line 5");
@@ -144,28 +124,24 @@ static void dotted_keys_stay_under_their_header(void **state)
 static void arrays_of_tables_grow_by_headers(void **state)
 {
     (void)state;
-    toml_means("[[a]]\nx = 1\n[[a]]\n[[a]]\nx = 3",
-               "{\"a\": [{\"x\": integer 1}, {}, {\"x\": integer 3}]}");
+    toml_means("[[a]]\nx = 1\n[[a]]\n[[a]]\nx = 3", "{\"a\": [{\"x\": integer 1}, {}, {\"x\": integer 3}]}");
     toml_means("[[a]]\n[a.b]\nx = 1\n[[a.c]]\n[[a.c]]\ny = 2\n[[a]]\n[[a.c]]\n[a.b]\nx = 2",
                "{\"a\": [{\"b\": {\"x\": integer 1}, \"c\": [{}, {\"y\": integer 2}]}, "
                "{\"c\": [{}], \"b\": {\"x\": integer 2}}]}");
     toml_means("[[a.b]]\n[a]\nx = 1", "{\"a\": {\"b\": [{}], \"x\": integer 1}}");
     toml_refused("[[a]]\n[a]", "2:2: expected a new table, found 'a', which is an array of tables "
                                "since line 1");
-    toml_refused("[a]\n[[a]]",
-                 "2:3: expected a new key, or an array of tables, found 'a', which is "
-                 "a table since line 1");
+    toml_refused("[a]\n[[a]]", "2:3: expected a new key, or an array of tables, found 'a', which is "
+                               "a table since line 1");
     toml_refused("[a.b]\n[[a]]", "2:3: expected a new key, or an array of tables, found 'a', which "
                                  "is a table since line 1");
-    toml_refused("a = []\n[[a]]",
-                 "2:3: expected a new key, or an array of tables, found 'a', which "
-                 "is an array since line 1");
+    toml_refused("a = []\n[[a]]", "2:3: expected a new key, or an array of tables, found 'a', which "
+                                  "is an array since line 1");
     toml_refused("a = [{}]\n[a.b]", "2:2: expected a table that can be added to, found 'a', which "
                                     "is an array since line 1");
-    toml_refused(
-        "[[a]]\nb = [1]\n[[a.b]]",
-        "3:5: expected a new key, or an array of tables, found 'b', which is an array since "
-        "line 2");
+    toml_refused("[[a]]\nb = [1]\n[[a.b]]",
+                 "3:5: expected a new key, or an array of tables, found 'b', which is an array since "
+                 "line 2");
 }
 
 static void inline_tables_are_closed(void **state)
@@ -177,32 +153,23 @@ static void inline_tables_are_closed(void **state)
     toml_means("a = {b.c = 1, b.d = 2}", "{\"a\": {\"b\": {\"c\": integer 1, \"d\": integer 2}}}");
     toml_refused("a = {x = 1,}", "1:12: expected a key, found '}'");
     toml_refused("a = {,}", "1:6: expected a key, found ','");
-    toml_refused("a = {x = 1 y = 2}",
-                 "1:12: expected ',' or '}' after a value of an inline table, found 'y'");
-    toml_refused("a = {x = 1\n}",
-                 "1:11: expected ',' or '}' after a value of an inline table, found "
-                 "the end of the line");
+    toml_refused("a = {x = 1 y = 2}", "1:12: expected ',' or '}' after a value of an inline table, found 'y'");
+    toml_refused("a = {x = 1\n}", "1:11: expected ',' or '}' after a value of an inline table, found "
+                                  "the end of the line");
     toml_refused("a = {\nx = 1}", "1:6: expected a key, found the end of the line");
-    toml_refused("a = {x = 1 # comment\n}",
-                 "1:12: expected ',' or '}' after a value of an inline table, found '#'");
-    toml_refused("a = {x = 1",
-                 "1:11: expected ',' or '}' after a value of an inline table, found the "
-                 "end of the file");
-    toml_refused("a = {b.c = 1}\na.b.d = 2",
-                 "2:1: expected a table that dotted keys here can add "
-                 "to, found 'a', which is an inline table since line 1");
-    toml_refused("a = {}\n[a]",
-                 "2:2: expected a new table, found 'a', which is an inline table since "
-                 "line 1");
-    toml_refused("a = {}\n[a.b]",
-                 "2:2: expected a table that can be added to, found 'a', which is an "
-                 "inline table since line 1");
-    toml_refused("[x]\na = {}\n[[x.a]]",
-                 "3:5: expected a new key, or an array of tables, found 'a', "
-                 "which is an inline table since line 2");
-    toml_refused("a = {b = {}, b.c = 1}",
-                 "1:14: expected a table that dotted keys here can add to, "
-                 "found 'b', which is an inline table since line 1");
+    toml_refused("a = {x = 1 # comment\n}", "1:12: expected ',' or '}' after a value of an inline table, found '#'");
+    toml_refused("a = {x = 1", "1:11: expected ',' or '}' after a value of an inline table, found the "
+                               "end of the file");
+    toml_refused("a = {b.c = 1}\na.b.d = 2", "2:1: expected a table that dotted keys here can add "
+                                             "to, found 'a', which is an inline table since line 1");
+    toml_refused("a = {}\n[a]", "2:2: expected a new table, found 'a', which is an inline table since "
+                                "line 1");
+    toml_refused("a = {}\n[a.b]", "2:2: expected a table that can be added to, found 'a', which is an "
+                                  "inline table since line 1");
+    toml_refused("[x]\na = {}\n[[x.a]]", "3:5: expected a new key, or an array of tables, found 'a', "
+                                         "which is an inline table since line 2");
+    toml_refused("a = {b = {}, b.c = 1}", "1:14: expected a table that dotted keys here can add to, "
+                                          "found 'b', which is an inline table since line 1");
     toml_refused("a = {b.c = {}, b.c.d = 1}",
                  "1:18: expected a table that dotted keys here can add to, found 'c', which is an "
                  "inline table since line 1");

@@ -13,8 +13,7 @@ rad_toml toml_open(const char *text, size_t size)
 {
     rad_toml doc;
     rad_error error = {0};
-    if (rad__toml_parse(&doc, "t.toml", text, size, LIMIT, &error) != 0)
-        fail_msg("refused: %s", error.text);
+    if (rad__toml_parse(&doc, "t.toml", text, size, LIMIT, &error) != 0) fail_msg("refused: %s", error.text);
     return doc;
 }
 
@@ -60,8 +59,7 @@ void toml_refused_n(const char *text, size_t size, const char *why)
     rad_error error = {0};
     char expected[600];
     snprintf(expected, sizeof expected, "t.toml:%s", why);
-    if (rad__toml_parse(&doc, "t.toml", text, size, LIMIT, &error) == 0)
-        fail_msg("accepted: %.*s", (int)size, text);
+    if (rad__toml_parse(&doc, "t.toml", text, size, LIMIT, &error) == 0) fail_msg("accepted: %.*s", (int)size, text);
     assert_string_equal(error.text, expected);
     assert_int_equal(error.code, RAD_EINPUT);
     assert_true(doc.root == NULL && doc.arena.blocks == NULL);

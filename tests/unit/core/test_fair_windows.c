@@ -35,10 +35,9 @@ static void has_every_schedule(rad_exploration *x)
 
 /* The polite one yields in each step. The door shuts the starved one out, and lets it in again. */
 struct corridor {
-    uint32_t
-        while_open; /* steps of the polite one while the starved one could run, and never had */
-    uint32_t door;  /* steps */
-    bool ran;       /* the starved one has */
+    uint32_t while_open; /* steps of the polite one while the starved one could run, and never had */
+    uint32_t door;       /* steps */
+    bool ran;            /* the starved one has */
 };
 
 static void corridor_reset(puppet *p, rad_kernel *k)

@@ -76,8 +76,7 @@ static void script_plays(const char *actors, const char *const *lines, const cha
     bare_close(&b);
 }
 
-#define PLAYS(actors, expected, ...)                                                               \
-    script_plays(actors, (const char *const[]){__VA_ARGS__, NULL}, expected)
+#define PLAYS(actors, expected, ...) script_plays(actors, (const char *const[]){__VA_ARGS__, NULL}, expected)
 
 static void the_baseline_goes_on_with_the_current_actor(void **state)
 {
@@ -411,11 +410,8 @@ static void the_baseline_agrees_with_a_naive_model(void **state)
     for (uint32_t limit = 50; limit < 80; limit++) {
         wild w = {.limit = limit};
         puppet p = {.reset = wild_reset, .step = wild_step, .data = &w};
-        wild_model model = {{.changed = model_changed,
-                             .deciding = model_deciding,
-                             .decided = model_decided,
-                             .ran = model_ran},
-                            &w};
+        wild_model model = {
+            {.changed = model_changed, .deciding = model_deciding, .decided = model_decided, .ran = model_ran}, &w};
         bare_rig b;
         bare_open(&b, &puppet_machine, &p, 1000);
         b.observer = &model.observer;
@@ -663,11 +659,8 @@ static void observers_see_everything_in_order_and_may_end_the_run(void **state)
     (void)state;
     weave w = weave_writers(2, 2);
     bare_rig b;
-    rad_observer o = {.begin = log_begin,
-                      .changed = log_changed,
-                      .deciding = log_deciding,
-                      .decided = log_decided,
-                      .ran = log_ran};
+    rad_observer o = {
+        .begin = log_begin, .changed = log_changed, .deciding = log_deciding, .decided = log_decided, .ran = log_ran};
     rad_observer none = {0};
     bare_open(&b, &weave_machine, &w, 100);
     rad_run_options options = bare_options(&b, b.guide);

@@ -77,8 +77,7 @@ static seen see(const rad_kernel *k)
     return (seen){k->outcome, k->trace.digest, k->step, k->decisions, k->set_roll};
 }
 
-static int record(tape *t, const rad_target *target, const char *policy, uint64_t seed, seen *out,
-                  rad_error *error)
+static int record(tape *t, const rad_target *target, const char *policy, uint64_t seed, seen *out, rad_error *error)
 {
     loom l;
     rad_policy *p = NULL;
@@ -90,11 +89,10 @@ static int record(tape *t, const rad_target *target, const char *policy, uint64_
     if (code == 0) {
         enum rad_outcome outcome = loom_run(&l, p, seed, rad__log_writer_observer(w));
         *out = see(l.kernel);
-        if (outcome == RAD_OUTCOME_ERROR) {
+        if (outcome == RAD_OUTCOME_ERROR)
             code = rad__error(error, l.kernel->error.code, "%s", l.kernel->error.text);
-        } else {
+        else
             code = rad__log_writer_finish(w, l.kernel, error);
-        }
     }
     rad__log_writer_close(w);
     rad__policy_destroy(p);
@@ -103,8 +101,8 @@ static int record(tape *t, const rad_target *target, const char *policy, uint64_
 }
 
 /* The outcome; `text` gets the kernel's error and `report` the full words, when not NULL. */
-static enum rad_outcome replay(tape *t, const rad_target *target, seen *out, rad_error *text,
-                               char *report, size_t report_size)
+static enum rad_outcome replay(tape *t, const rad_target *target, seen *out, rad_error *text, char *report,
+                               size_t report_size)
 {
     loom l;
     rad_log_reader *r = NULL;
@@ -112,8 +110,7 @@ static enum rad_outcome replay(tape *t, const rad_target *target, seen *out, rad
     t->next = 0;
     enum rad_outcome outcome = RAD_OUTCOME_ERROR;
     if (loom_open(&l, target, text) != 0) return outcome;
-    if (rad__log_reader_open(&r, "tape", t, tape_refill, text) == 0 &&
-        rad__policy_replay(&p, r, text) == 0) {
+    if (rad__log_reader_open(&r, "tape", t, tape_refill, text) == 0 && rad__policy_replay(&p, r, text) == 0) {
         outcome = loom_run(&l, p, 0, NULL);
         *out = see(l.kernel);
         if (l.kernel->error.code) *text = l.kernel->error;
@@ -149,8 +146,7 @@ static void test_replay_equals_record(void **state)
     (void)state;
     uint32_t failures = 0, passes = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        rad_target t =
-            loom_target(2 + (int64_t)(seed % 9), 1 + (int64_t)(seed % 13), seed % 4 != 0);
+        rad_target t = loom_target(2 + (int64_t)(seed % 9), 1 + (int64_t)(seed % 13), seed % 4 != 0);
         bool failed;
         comes_back(&t, seed % 3 ? "random" : "pct:3", seed, &failed);
         failures += failed;
@@ -216,8 +212,8 @@ static void test_only_net_changes_are_written(void **state)
 /* ---- Divergence: exact words ------------------------------------------------------------------------ */
 
 /* Records straight, replays twisted. */
-static void expect_divergence(const rad_target *target, uint64_t seed, enum loom_twist twist,
-                              uint64_t at, const char *words)
+static void expect_divergence(const rad_target *target, uint64_t seed, enum loom_twist twist, uint64_t at,
+                              const char *words)
 {
     tape t = {0};
     seen was, is;
@@ -239,97 +235,86 @@ static void test_divergence_of_the_set(void **state)
 {
     (void)state;
     rad_target t = loom_target(3, 6, false);
-    expect_divergence(
-        &t, 1, LOOM_WITHOUT_LAST, 0,
-        "decision 0 at step 0: difference {-worker 2 go} (- in the log only, + in this "
-        "run only); expected {worker 0 go, worker 1 go, worker 2 go}, actual {worker 0 "
-        "go, worker 1 go}");
+    expect_divergence(&t, 1, LOOM_WITHOUT_LAST, 0,
+                      "decision 0 at step 0: difference {-worker 2 go} (- in the log only, + in this "
+                      "run only); expected {worker 0 go, worker 1 go, worker 2 go}, actual {worker 0 "
+                      "go, worker 1 go}");
 }
 
 static void test_divergence_of_long_sets(void **state)
 {
     (void)state;
     rad_target t = loom_target(30, 2, false);
-    expect_divergence(
-        &t, 1, LOOM_WITHOUT_LAST, 0,
-        "decision 0 at step 0: difference {-worker 16 go, -worker 17 go, -worker 18 go, -worker 19 "
-        "go, "
-        "-worker 20 go, -worker 21 go, -worker 22 go, -worker 23 go, -worker 24 go, -worker 25 go, "
-        "-worker 26 go, -worker 27 go, -worker 28 go, -worker 29 go} (- in the log only, + in this "
-        "run "
-        "only); expected {worker 0 go, worker 1 go, worker 2 go, worker 3 go, worker 4 go, worker "
-        "5 go, "
-        "worker 6 go, worker 7 go, worker 8 go, worker 9 go, worker 10 go, worker 11 go, … 18 "
-        "more}, "
-        "actual {worker 0 go, worker 1 go, worker 2 go, worker 3 go, worker 4 go, worker 5 go, "
-        "worker "
-        "6 go, worker 7 go, worker 8 go, worker 9 go, worker 10 go, worker 11 go, … 4 more}");
+    expect_divergence(&t, 1, LOOM_WITHOUT_LAST, 0,
+                      "decision 0 at step 0: difference {-worker 16 go, -worker 17 go, -worker 18 go, -worker 19 "
+                      "go, "
+                      "-worker 20 go, -worker 21 go, -worker 22 go, -worker 23 go, -worker 24 go, -worker 25 go, "
+                      "-worker 26 go, -worker 27 go, -worker 28 go, -worker 29 go} (- in the log only, + in this "
+                      "run "
+                      "only); expected {worker 0 go, worker 1 go, worker 2 go, worker 3 go, worker 4 go, worker "
+                      "5 go, "
+                      "worker 6 go, worker 7 go, worker 8 go, worker 9 go, worker 10 go, worker 11 go, … 18 "
+                      "more}, "
+                      "actual {worker 0 go, worker 1 go, worker 2 go, worker 3 go, worker 4 go, worker 5 go, "
+                      "worker "
+                      "6 go, worker 7 go, worker 8 go, worker 9 go, worker 10 go, worker 11 go, … 4 more}");
 }
 
 static void test_divergence_of_an_added_action(void **state)
 {
     (void)state;
     rad_target t = loom_target(2, 1, false); /* one decision; then the other runs alone */
-    expect_divergence(
-        &t, 1, LOOM_EXTRA_ROUND, 0,
-        "decision 1 at step 1: the log is exhausted: it has 1 decisions, this run asks "
-        "for a choice of kind action among 2 at site 1 (finish)");
+    expect_divergence(&t, 1, LOOM_EXTRA_ROUND, 0,
+                      "decision 1 at step 1: the log is exhausted: it has 1 decisions, this run asks "
+                      "for a choice of kind action among 2 at site 1 (finish)");
 }
 
 static void test_divergence_of_a_definition(void **state)
 {
     (void)state;
     rad_target t = loom_target(2, 2, false);
-    expect_divergence(
-        &t, 3, LOOM_OTHER_ARGUMENT, 0,
-        "decision 1 at step 1: action 2: expected {kind 2, actor 1, object 0, argument "
-        "7}, actual {kind 2, actor 1, object 0, argument 99}");
+    expect_divergence(&t, 3, LOOM_OTHER_ARGUMENT, 0,
+                      "decision 1 at step 1: action 2: expected {kind 2, actor 1, object 0, argument "
+                      "7}, actual {kind 2, actor 1, object 0, argument 99}");
 }
 
 static void test_divergence_of_a_pick(void **state)
 {
     (void)state;
     rad_target t = loom_target(2, 3, true);
-    expect_divergence(
-        &t, 3, LOOM_PICK_KIND, 0,
-        "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
-        "actual a choice of kind wake among 3 at site 2 (choice)");
-    expect_divergence(
-        &t, 3, LOOM_PICK_SITE, 0,
-        "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
-        "actual a choice of kind value among 3 at site 3 (other)");
-    expect_divergence(
-        &t, 3, LOOM_PICK_COUNT, 0,
-        "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
-        "actual a choice of kind value among 4 at site 2 (choice)");
-    expect_divergence(
-        &t, 3, LOOM_NO_PICK, 0,
-        "decision 1 at step 1: expected a choice of kind value among 3 at site 2 (choice), "
-        "actual a choice of kind action among 2 at site 0 (go)");
+    expect_divergence(&t, 3, LOOM_PICK_KIND, 0,
+                      "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
+                      "actual a choice of kind wake among 3 at site 2 (choice)");
+    expect_divergence(&t, 3, LOOM_PICK_SITE, 0,
+                      "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
+                      "actual a choice of kind value among 3 at site 3 (other)");
+    expect_divergence(&t, 3, LOOM_PICK_COUNT, 0,
+                      "decision 1 at step 0: expected a choice of kind value among 3 at site 2 (choice), "
+                      "actual a choice of kind value among 4 at site 2 (choice)");
+    expect_divergence(&t, 3, LOOM_NO_PICK, 0,
+                      "decision 1 at step 1: expected a choice of kind value among 3 at site 2 (choice), "
+                      "actual a choice of kind action among 2 at site 0 (go)");
 }
 
 static void test_log_not_used_up(void **state)
 {
     (void)state;
     rad_target t = loom_target(3, 6, false);
-    expect_divergence(
-        &t, 1, LOOM_ENDS, 4,
-        "the log is not used up: this run finished after 5 steps and 5 decisions, the "
-        "log goes on with a choice of kind action among 3 at site 0 (go)");
-    expect_divergence(
-        &t, 1, LOOM_FAILS, 4,
-        "the log is not used up: this run failed after 5 steps and 5 decisions, the log "
-        "goes on with a choice of kind action among 3 at site 0 (go)");
+    expect_divergence(&t, 1, LOOM_ENDS, 4,
+                      "the log is not used up: this run finished after 5 steps and 5 decisions, the "
+                      "log goes on with a choice of kind action among 3 at site 0 (go)");
+    expect_divergence(&t, 1, LOOM_FAILS, 4,
+                      "the log is not used up: this run failed after 5 steps and 5 decisions, the log "
+                      "goes on with a choice of kind action among 3 at site 0 (go)");
 }
 
 static void test_other_ending(void **state)
 {
     (void)state;
     rad_target t = loom_target(2, 1, false);
-    expect_divergence(
-        &t, 1, LOOM_FAILS, 1,
-        "after the last decision: expected a run that finished after 2 steps, actual one that "
-        "failed after 2 steps");
+    expect_divergence(&t, 1, LOOM_FAILS, 1,
+                      "after the last decision: expected a run that finished after 2 steps, actual one that "
+                      "failed after 2 steps");
 }
 
 static void test_other_trace(void **state)
@@ -346,8 +331,7 @@ static void test_other_trace(void **state)
     assert_int_equal(replay(&t, &target, &is, &error, NULL, 0), RAD_OUTCOME_DIVERGED);
     rad__digest_text(was.digest, expected);
     rad__digest_text(is.digest, actual);
-    snprintf(words, sizeof words,
-             "all decisions agree, the trace does not: expected hash %s, actual %s", expected,
+    snprintf(words, sizeof words, "all decisions agree, the trace does not: expected hash %s, actual %s", expected,
              actual);
     assert_string_equal(error.text, words);
     tape_free(&t);
@@ -397,72 +381,62 @@ static void expect_bad(const uint8_t *bytes, uint32_t size, const char *words)
     tape_free(&t);
 }
 
-#define EXPECT_BAD(words, ...)                                                                     \
-    do {                                                                                           \
-        static const uint8_t bytes[] = {__VA_ARGS__};                                              \
-        expect_bad(bytes, sizeof bytes, words);                                                    \
+#define EXPECT_BAD(words, ...)                                                                                         \
+    do {                                                                                                               \
+        static const uint8_t bytes[] = {__VA_ARGS__};                                                                  \
+        expect_bad(bytes, sizeof bytes, words);                                                                        \
     } while (0)
 
 static void test_good_records(void **state)
 {
     (void)state;
     EXPECT_BAD("", BLOCK_HEAD, END_HEAD, 0, 5, 0, DIGEST);
-    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, DECIDE(0 | 2 << 5), 1, 0, 0, PICK(3, 2), END_HEAD, 1,
-               2, 2, DIGEST);
+    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, DECIDE(0 | 2 << 5), 1, 0, 0, PICK(3, 2), END_HEAD, 1, 2, 2, DIGEST);
     /* counts that follow: 0 removed would be short, but long is legal */
-    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, 0 | 7 << 2 | 7 << 5, 0, 2, 0, 1, 0, 0, END_HEAD, 0,
-               1, 1, DIGEST);
-    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, 3, 0, 2, 0, 0, DECIDE(0), 0, END_HEAD, 0, 1, 1,
-               DIGEST);
+    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, 0 | 7 << 2 | 7 << 5, 0, 2, 0, 1, 0, 0, END_HEAD, 0, 1, 1, DIGEST);
+    EXPECT_BAD("", BLOCK_HEAD, DEFINE, DEFINE, 3, 0, 2, 0, 0, DECIDE(0), 0, END_HEAD, 0, 1, 1, DIGEST);
 }
 
 static void test_bad_structure(void **state)
 {
     (void)state;
     EXPECT_BAD("x.log: record 0 (byte 0): expected a number, found the end of the block", 0);
-    EXPECT_BAD("x.log: record 0 (byte 0): expected a number, found the end of the block", 0x80,
-               0x80);
-    EXPECT_BAD("x.log: record 0 (byte 0): expected a record, found the end of the block",
-               BLOCK_HEAD);
-    EXPECT_BAD("x.log: record 0 (byte 0): sequence gap: expected decision 0, found 7", 0, 7,
-               DEFINE);
+    EXPECT_BAD("x.log: record 0 (byte 0): expected a number, found the end of the block", 0x80, 0x80);
+    EXPECT_BAD("x.log: record 0 (byte 0): expected a record, found the end of the block", BLOCK_HEAD);
+    EXPECT_BAD("x.log: record 0 (byte 0): sequence gap: expected decision 0, found 7", 0, 7, DEFINE);
     EXPECT_BAD("x.log: record 0 (byte 0): sequence gap: expected record 0, found 9", 9, 0, DEFINE);
     EXPECT_BAD("x.log: record 1 (byte 7): the log ends without its end record", BLOCK_HEAD, DEFINE);
     EXPECT_BAD("x.log: record 1 (byte 7): unknown record type 255", BLOCK_HEAD, DEFINE, 255);
     EXPECT_BAD("x.log: record 0 (byte 2): unknown record type 6", BLOCK_HEAD, 6, 1, 0, 0, 0);
-    EXPECT_BAD("x.log: record 1 (byte 22): data after the end record", BLOCK_HEAD, END_HEAD, 0, 5,
-               0, DIGEST, 0);
-    EXPECT_BAD("x.log: record 0 (byte 2): the end record counts 3 decisions, found 0", BLOCK_HEAD,
-               END_HEAD, 0, 5, 3, DIGEST);
+    EXPECT_BAD("x.log: record 1 (byte 22): data after the end record", BLOCK_HEAD, END_HEAD, 0, 5, 0, DIGEST, 0);
+    EXPECT_BAD("x.log: record 0 (byte 2): the end record counts 3 decisions, found 0", BLOCK_HEAD, END_HEAD, 0, 5, 3,
+               DIGEST);
     EXPECT_BAD("x.log: record 0 (byte 2): unknown result 3", BLOCK_HEAD, END_HEAD, 3, 5, 0, DIGEST);
-    EXPECT_BAD("x.log: record 0 (byte 2): expected a digest, found the end of the block",
-               BLOCK_HEAD, END_HEAD, 0, 5, 0, 1, 2, 3);
-    EXPECT_BAD("x.log: record 0 (byte 2): expected a number, found one that is too large",
-               BLOCK_HEAD, 2, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0);
+    EXPECT_BAD("x.log: record 0 (byte 2): expected a digest, found the end of the block", BLOCK_HEAD, END_HEAD, 0, 5, 0,
+               1, 2, 3);
+    EXPECT_BAD("x.log: record 0 (byte 2): expected a number, found one that is too large", BLOCK_HEAD, 2, 0xff, 0xff,
+               0xff, 0xff, 0x7f, 0, 0, 0);
 }
 
 static void test_bad_decisions(void **state)
 {
     (void)state;
-    EXPECT_BAD("x.log: record 2 (byte 12): chosen action 1 is not in the set", BLOCK_HEAD, DEFINE,
-               DEFINE, DECIDE(0 | 1 << 5), 1, 0);
-    EXPECT_BAD("x.log: record 2 (byte 12): chosen action 9 out of range: 2 are defined", BLOCK_HEAD,
-               DEFINE, DEFINE, DECIDE(0 | 2 << 5), 9, 0, 0);
-    EXPECT_BAD("x.log: record 2 (byte 12): a decision needs a set of two or more, found 1",
-               BLOCK_HEAD, DEFINE, DEFINE, DECIDE(0 | 1 << 5), 0, 0);
-    EXPECT_BAD("x.log: record 2 (byte 12): action 5 out of range: 2 are defined", BLOCK_HEAD,
-               DEFINE, DEFINE, DECIDE(0 | 2 << 5), 0, 0, 4);
-    EXPECT_BAD("x.log: record 2 (byte 12): removes action 1, which is not in the set", BLOCK_HEAD,
-               DEFINE, DEFINE, DECIDE(1 << 2), 0, 1);
-    EXPECT_BAD("x.log: record 3 (byte 17): adds action 1, which is in the set already", BLOCK_HEAD,
-               DEFINE, DEFINE, DECIDE(0 | 2 << 5), 0, 0, 0, DECIDE(0 | 1 << 5), 0, 1);
-    EXPECT_BAD("x.log: record 0 (byte 2): more than 4096 changes in one record", BLOCK_HEAD, 3,
-               0xff, 0x1f, 2);
+    EXPECT_BAD("x.log: record 2 (byte 12): chosen action 1 is not in the set", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(0 | 1 << 5), 1, 0);
+    EXPECT_BAD("x.log: record 2 (byte 12): chosen action 9 out of range: 2 are defined", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(0 | 2 << 5), 9, 0, 0);
+    EXPECT_BAD("x.log: record 2 (byte 12): a decision needs a set of two or more, found 1", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(0 | 1 << 5), 0, 0);
+    EXPECT_BAD("x.log: record 2 (byte 12): action 5 out of range: 2 are defined", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(0 | 2 << 5), 0, 0, 4);
+    EXPECT_BAD("x.log: record 2 (byte 12): removes action 1, which is not in the set", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(1 << 2), 0, 1);
+    EXPECT_BAD("x.log: record 3 (byte 17): adds action 1, which is in the set already", BLOCK_HEAD, DEFINE, DEFINE,
+               DECIDE(0 | 2 << 5), 0, 0, 0, DECIDE(0 | 1 << 5), 0, 1);
+    EXPECT_BAD("x.log: record 0 (byte 2): more than 4096 changes in one record", BLOCK_HEAD, 3, 0xff, 0x1f, 2);
     EXPECT_BAD("x.log: record 0 (byte 2): index 3 out of range: 3 values", BLOCK_HEAD, PICK(3, 3));
-    EXPECT_BAD("x.log: record 0 (byte 2): a choice needs two or more values, found 1", BLOCK_HEAD,
-               PICK(1, 0));
-    EXPECT_BAD("x.log: record 0 (byte 2): unknown kind of choice 63", BLOCK_HEAD, 1 | 63 << 2, 1, 2,
-               0);
+    EXPECT_BAD("x.log: record 0 (byte 2): a choice needs two or more values, found 1", BLOCK_HEAD, PICK(1, 0));
+    EXPECT_BAD("x.log: record 0 (byte 2): unknown kind of choice 63", BLOCK_HEAD, 1 | 63 << 2, 1, 2, 0);
     EXPECT_BAD("x.log: record 0 (byte 2): unknown kind of choice 0", BLOCK_HEAD, 1, 1, 2, 0);
 }
 
@@ -478,8 +452,7 @@ static void test_second_block_out_of_sequence(void **state)
     assert_int_equal(rad__log_next(r, &one, &error), 1);
     assert_int_equal(rad__log_next(r, &one, &error), 1);
     assert_int_equal(rad__log_next(r, &one, &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "x.log: record 2 (byte 10): sequence gap: expected decision 2, found 1");
+    assert_string_equal(error.text, "x.log: record 2 (byte 10): sequence gap: expected decision 2, found 1");
     rad__log_reader_close(r);
 }
 
@@ -521,8 +494,7 @@ static void test_too_many_decisions(void **state)
     uint64_t count = 0;
     while (rad__log_next(r, &one, &error) == 1) count++;
     assert_int_equal(count, 10000000);
-    assert_string_equal(error.text,
-                        "x.log: record 10000000 (byte 40004624): more than 10000000 decisions");
+    assert_string_equal(error.text, "x.log: record 10000000 (byte 40004624): more than 10000000 decisions");
     rad__log_reader_close(r);
     free(p);
 }

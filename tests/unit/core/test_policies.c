@@ -155,8 +155,7 @@ static void random_is_uniform_inside_a_step(void **state)
     }
 }
 
-static rad_digest digest_of(const rad_machine *m, void *self, const char *policy, uint64_t seed,
-                            uint64_t run)
+static rad_digest digest_of(const rad_machine *m, void *self, const char *policy, uint64_t seed, uint64_t run)
 {
     bare_rig b;
     bare_open(&b, m, self, 1000);
@@ -286,8 +285,7 @@ static void policy_arguments_are_checked(void **state)
         assert_string_equal(error.text, wrong[i].text);
         assert_null(p);
     }
-    static const char *const good[] = {"first", "random", "fair", "pct",
-                                       "pct:1", "pct:32", "surw", "pos"};
+    static const char *const good[] = {"first", "random", "fair", "pct", "pct:1", "pct:32", "surw", "pos"};
     for (uint32_t i = 0; i < 8; i++) rad__policy_destroy(policy_named(good[i]));
     rad_named named;
     uint32_t count = 0;
@@ -365,8 +363,7 @@ static void pct_change_points_are_uniform_over_the_expected_length(void **state)
         blocks[length - 1]++;
     }
     assert_true(pearson(blocks, 10, 10000) < pearson_limit(10));
-    for (uint64_t run = 0; run < 100;
-         run++) { /* the first decision is the only one that is expected */
+    for (uint64_t run = 0; run < 100; run++) { /* the first decision is the only one that is expected */
         pct_run(&b, "pct:2", 1, run);
         assert_int_equal(b.kernel->switches, 1);
     }
@@ -457,8 +454,7 @@ static void pos_draws_anew_for_what_races_and_only_for_that(void **state)
 {
     static const uint32_t even[] = {3, 3, 6}, kept[] = {4, 2, 6};
     static const weave_op write_0 = {.access = RAD_WRITE}, read_0 = {.access = RAD_READ},
-                          write_1 = {.access = RAD_WRITE, .object = 1},
-                          local = {.access = RAD_LOCAL};
+                          write_1 = {.access = RAD_WRITE, .object = 1}, local = {.access = RAD_LOCAL};
     (void)state;
     pos_orders(&write_0, &write_0, even);
     pos_orders(&write_0, &read_0, even);
@@ -590,8 +586,7 @@ static void surw_is_uniform_over_the_selected_events_whatever_else_runs(void **s
     (void)state;
     weave w = weave_writers(2, 3);
     w.objects = 2;
-    for (uint32_t i = 0; i < 3;
-         i++) { /* three more events of thread 0, on an object nobody shares */
+    for (uint32_t i = 0; i < 3; i++) { /* three more events of thread 0, on an object nobody shares */
         w.ops[0][2 * i] = (weave_op){.access = RAD_WRITE, .object = 1};
         w.ops[0][2 * i + 1] = (weave_op){.access = RAD_WRITE, .object = 0};
     }
@@ -647,8 +642,7 @@ static void estimates_fold_by_adding_and_survive_being_written(void **state)
     rad_estimates a = {0}, b = {0}, back = {0};
     for (uint64_t i = 1; i <= 300; i++) {
         rad__estimates_add(&a, &(rad_estimate){.actor = i, .events = i, .runs = 1});
-        rad__estimates_add(
-            &b, &(rad_estimate){.actor = 2 * i, .object = i % 2, .events = 5, .runs = 2});
+        rad__estimates_add(&b, &(rad_estimate){.actor = 2 * i, .object = i % 2, .events = 5, .runs = 2});
     }
     a.runs = 3, a.chances_max = 10;
     b.runs = 4, b.chances_max = 9;
@@ -718,8 +712,7 @@ static void every_machine_under_every_policy_replays_in_a_new_process(void **sta
         for (uint32_t i = 0; i < 5; i++) {
             for (int twin = 0; twin < 2; twin++) {
                 t.c.repaired = twin;
-                if (strcmp(t.machine->name, "crash") == 0 && !twin)
-                    continue; /* see test_explore.c */
+                if (strcmp(t.machine->name, "crash") == 0 && !twin) continue; /* see test_explore.c */
                 if (twin && t.machine->bug == NULL) continue;
                 replay_as_recorded(&t, policies[i], 3 + i);
             }

@@ -88,8 +88,7 @@ static void the_baseline_is_named(void **state)
 {
     must_add(&BASE);
     for (int i = 0; i < MACHINE_COUNT; i++)
-        assert_string_equal(run(MACHINES[i], NULL, "base", 1).trace_hash,
-                            run(MACHINES[i], NULL, "own", 1).trace_hash);
+        assert_string_equal(run(MACHINES[i], NULL, "base", 1).trace_hash, run(MACHINES[i], NULL, "own", 1).trace_hash);
 }
 
 static void a_run_follows_from_seed_and_index(void **state)
@@ -258,8 +257,7 @@ static void two_steps_conflict_when_their_order_matters(void **state)
     static const struct {
         uint32_t actor, target;
         enum rad_access access;
-        bool conflict,
-            meets; /* with actor 0 that writes object 5, and with actor 0 that reads it */
+        bool conflict, meets; /* with actor 0 that writes object 5, and with actor 0 that reads it */
         bool conflict_read, meets_read;
     } ROWS[] = {
         {0, 6, RAD_WRITE, true, false, true, false}, /* one actor's steps are in order */
@@ -275,14 +273,12 @@ static void two_steps_conflict_when_their_order_matters(void **state)
     const rad_touched wrote[] = {{7, RAD_WRITE}, {5, RAD_WRITE}};
     const rad_touched read[] = {{7, RAD_WRITE}, {5, RAD_READ}};
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        rad_policy_action a = {
-            .actor = ROWS[i].actor, .target = ROWS[i].target, .access = ROWS[i].access};
+        rad_policy_action a = {.actor = ROWS[i].actor, .target = ROWS[i].target, .access = ROWS[i].access};
         assert_int_equal(rad_policy_conflict(&a, &writes), ROWS[i].conflict);
         assert_int_equal(rad_policy_conflict(&writes, &a), ROWS[i].conflict);
         assert_int_equal(rad_policy_conflict(&a, &reads), ROWS[i].conflict_read);
         assert_int_equal(rad_policy_meets(&a, &(rad_footprint){wrote, 2, false}), ROWS[i].meets);
-        assert_int_equal(rad_policy_meets(&a, &(rad_footprint){read, 2, false}),
-                         ROWS[i].meets_read);
+        assert_int_equal(rad_policy_meets(&a, &(rad_footprint){read, 2, false}), ROWS[i].meets_read);
     }
 }
 
@@ -299,16 +295,14 @@ static void a_bad_table_is_refused(void **state)
          "a policy for version 2 of <raddle/policy.h>; this raddle has version 1"},
         {{.abi = 0, .name = "x", .choose = choose_zero},
          "a policy for version 0 of <raddle/policy.h>; this raddle has version 1"},
-        {{.abi = 1, .choose = choose_zero},
-         "policy \"\": a name is a-z, then a-z, 0-9, - or _, 15 characters at most"},
+        {{.abi = 1, .choose = choose_zero}, "policy \"\": a name is a-z, then a-z, 0-9, - or _, 15 characters at most"},
         {{.abi = 1, .name = "Lru", .choose = choose_zero},
          "policy \"Lru\": a name is a-z, then a-z, 0-9, - or _, 15 characters at most"},
         {{.abi = 1, .name = "sixteen-letters-", .choose = choose_zero},
          "policy \"sixteen-letters-\": a name is a-z, then a-z, 0-9, - or _, 15 characters at "
          "most"},
         {{.abi = 1, .name = "lru"}, "policy 'lru': choose is NULL"},
-        {{.abi = 1, .name = "lru", .choose = choose_zero, .destroy = free},
-         "policy 'lru': destroy without create"},
+        {{.abi = 1, .name = "lru", .choose = choose_zero, .destroy = free}, "policy 'lru': destroy without create"},
         {{.abi = 1, .name = "random", .choose = choose_zero},
          "policy 'random': there is a policy or strategy of that name already"},
         {{.abi = 1, .name = "pct", .choose = choose_zero},
@@ -339,8 +333,7 @@ static void arguments_go_to_create(void **state)
     rad__policy_destroy(policy_named("weighted:9"));
     rad__policy_destroy(policy_named("weighted"));
     assert_int_equal(rad__policy_create(&p, "weighted:0", &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "policy 'weighted', argument 0: expected a weight from 1 to 1000");
+    assert_string_equal(error.text, "policy 'weighted', argument 0: expected a weight from 1 to 1000");
     error = (rad_error){0};
     assert_int_equal(rad__policy_create(&p, "zero:3", &error), RAD_EINPUT);
     assert_string_equal(error.text, "policy 'zero' takes no argument, found ':3'");
@@ -385,8 +378,7 @@ static const rad_policy_table OUTSIDE = {.abi = 1, .name = "outside", .choose = 
 static const rad_policy_table NONE = {.abi = 1, .name = "none", .choose = choose_none};
 static const rad_policy_table PRUNE = {.abi = 1, .name = "prune", .choose = choose_prune};
 static const rad_policy_table CRASH = {.abi = 1, .name = "crash", .choose = choose_crash};
-static const rad_policy_table LEAVE = {
-    .abi = 1, .name = "leave", .choose = choose_zero, .ran = ran_crash};
+static const rad_policy_table LEAVE = {.abi = 1, .name = "leave", .choose = choose_zero, .ran = ran_crash};
 static const rad_policy_table LOOP = {.abi = 1, .name = "loop", .choose = choose_loop};
 
 static void a_mistake_of_the_policy_is_told_as_such(void **state)
@@ -410,9 +402,7 @@ static void a_mistake_of_the_policy_is_told_as_such(void **state)
          true},
         {&CRASH, "policy 'crash' failed in choose, at step 0: SIGABRT", false},
         {&LEAVE, "policy 'leave' failed in ran, at step 3: exit status 7", false},
-        {&LOOP,
-         "policy 'loop' failed in choose, at step 0: did not return within 0.2 s of CPU time",
-         false},
+        {&LOOP, "policy 'loop' failed in choose, at step 0: did not return within 0.2 s of CPU time", false},
     };
     rad_target t = target_of("bank", NULL);
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
@@ -421,13 +411,11 @@ static void a_mistake_of_the_policy_is_told_as_such(void **state)
         rad_exploration e = {0};
         rad_artifact *a = NULL;
         must_add(BAD[i].table);
-        rad_run_request r = {
-            .policy = BAD[i].table->name, .seed = 1, .hang_seconds = 0.2, .artifact = &a};
+        rad_run_request r = {.policy = BAD[i].table->name, .seed = 1, .hang_seconds = 0.2, .artifact = &a};
         assert_int_equal(rad_lab_run(&t, &r, &v, &error), RAD_EINPUT);
         assert_string_equal(error.text, BAD[i].text);
         assert_null(a);
-        rad_explore_options o = {
-            .strategy = BAD[i].table->name, .runs = 10, .seed = 1, .hang_seconds = 0.2};
+        rad_explore_options o = {.strategy = BAD[i].table->name, .runs = 10, .seed = 1, .hang_seconds = 0.2};
         error = (rad_error){0};
         int code = rad_lab_explore(&t, &o, &e, &error);
         assert_int_equal(code, BAD[i].in_run_only ? 0 : RAD_EINPUT);
@@ -475,8 +463,7 @@ static uint64_t classes_of(const rad_target *t, const char *strategy, uint64_t r
 /* Of the schedules of one trace class `sleep` runs exactly one to its end. */
 static void the_reducing_policy_runs_each_class_once(void **state)
 {
-    static const char *const CASES[][2] = {
-        {"philosophers", "n=3"}, {"bank", NULL}, {"event", NULL}};
+    static const char *const CASES[][2] = {{"philosophers", "n=3"}, {"bank", NULL}, {"event", NULL}};
     must_add(&SLEEP);
     for (size_t i = 0; i < 3; i++) {
         rad_error error = {0};

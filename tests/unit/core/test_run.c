@@ -37,8 +37,7 @@ static void an_empty_set_is_finished_or_stuck_as_the_machine_says(void **state)
     assert_int_equal(b.kernel->failure.oracle, RAD_ORACLE_DEADLOCK);
     assert_int_equal(b.kernel->failure.step, 0);
     assert_string_equal(b.kernel->failure.identity, "deadlock");
-    assert_string_equal(b.kernel->failure.message,
-                        "deadlock: nothing can run and the machine is not finished");
+    assert_string_equal(b.kernel->failure.message, "deadlock: nothing can run and the machine is not finished");
     assert_int_equal(b.kernel->evaluations[RAD_ORACLE_DEADLOCK], 2);
     bare_close(&b);
 }
@@ -69,9 +68,8 @@ static void a_deadlock_says_who_waits_for_what(void **state)
     bare_rig b;
     bare_open(&b, &puppet_machine, &p, 10);
     assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FAILED);
-    assert_string_equal(b.kernel->failure.message,
-                        "deadlock: eater 0 waits for fork 0 (held by eater 1); "
-                        "eater 1 waits for fork 1 (held by eater 0); cook waits for bell");
+    assert_string_equal(b.kernel->failure.message, "deadlock: eater 0 waits for fork 0 (held by eater 1); "
+                                                   "eater 1 waits for fork 1 (held by eater 0); cook waits for bell");
     assert_string_equal(b.kernel->failure.identity, "deadlock:bell+fork"); /* each role once */
     p.number = 1;
     assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FAILED);
@@ -147,8 +145,8 @@ static void fail_check(puppet *p, rad_kernel *k)
 
 static void the_first_failure_counts_and_ends_the_run_after_its_step(void **state)
 {
-    static const char *const identities[] = {"own:vault@first %d", "assertion@an assertion",
-                                             "unnamed@nobody named me", "invariant:vault@second"};
+    static const char *const identities[] = {"own:vault@first %d", "assertion@an assertion", "unnamed@nobody named me",
+                                             "invariant:vault@second"};
     static const char *const messages[] = {"first 1", "an assertion", "nobody named me", "second"};
     (void)state;
     puppet p = {.reset = fail_reset, .step = fail_step, .check = fail_check};
@@ -220,8 +218,7 @@ static void the_whole_trace_keeps_all_and_has_the_same_digest(void **state)
     b.whole_trace = true;
     assert_int_equal(bare_guide(&b, NULL, 0), RAD_OUTCOME_FINISHED);
     assert_true(rad__digest_equal(ring, b.kernel->trace.digest));
-    for (uint64_t n = 0; n < 9001; n++)
-        assert_int_equal(rad__trace_at(&b.kernel->trace, n)->step, n);
+    for (uint64_t n = 0; n < 9001; n++) assert_int_equal(rad__trace_at(&b.kernel->trace, n)->step, n);
     /* The digest is the fold that trace.h describes, over every event and nothing else. */
     rad_digest fold = {RAD_TRACE_VERSION, 0}; /* as trace.h says it */
     for (uint64_t n = 0; n < 9001; n++) {
@@ -289,10 +286,8 @@ static void vary_step(puppet *p, rad_kernel *k, uint32_t action)
     rad_disable(k, p->actions[2]);
     if (action == p->actions[0] && p->number == VARY_LONGER) rad_enable(k, p->actions[2]);
     if (action == p->actions[2]) return;
-    rad_pick(k, vary(p, VARY_PICK_KIND, RAD_PICK_CASE), vary(p, VARY_PICK_SITE, 2),
-             vary(p, VARY_PICK_COUNT, 3));
-    rad_note(k, vary(p, VARY_NOTE_KIND, 1), p->objects[vary(p, VARY_NOTE_OBJECT, 0)],
-             vary(p, VARY_NOTE_VALUE, 9));
+    rad_pick(k, vary(p, VARY_PICK_KIND, RAD_PICK_CASE), vary(p, VARY_PICK_SITE, 2), vary(p, VARY_PICK_COUNT, 3));
+    rad_note(k, vary(p, VARY_NOTE_KIND, 1), p->objects[vary(p, VARY_NOTE_OBJECT, 0)], vary(p, VARY_NOTE_VALUE, 9));
     if (p->number == VARY_NOTE_TWICE) rad_note(k, 1, p->objects[0], 9);
     rad_value(k, action == p->actions[1] ? vary(p, VARY_VALUE, 100) : 0);
 }

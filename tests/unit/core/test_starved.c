@@ -26,8 +26,7 @@ static const rad_policy_class starving_class = {.name = "starving", .choose = st
 static void starving_reset(puppet *p, rad_kernel *k)
 {
     (void)p;
-    for (uint32_t i = 0; i < 3; i++)
-        rad_enable(k, rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0));
+    for (uint32_t i = 0; i < 3; i++) rad_enable(k, rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0));
 }
 
 static void starving_step(puppet *p, rad_kernel *k, uint32_t action)
@@ -78,8 +77,7 @@ static uint32_t alternating_choose(rad_policy *policy, rad_kernel *k, const rad_
     return rad__index_of(k, d, action);
 }
 
-static const rad_policy_class alternating_class = {.name = "alternating",
-                                                   .choose = alternating_choose};
+static const rad_policy_class alternating_class = {.name = "alternating", .choose = alternating_choose};
 
 static void alternating_reset(puppet *p, rad_kernel *k)
 {

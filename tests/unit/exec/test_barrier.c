@@ -49,8 +49,7 @@ static cpu_set_t cpus; /* of the test before it was pinned */
 
 static void write_lines(uint64_t value)
 {
-    for (uint32_t i = 0; i < LINES; i++)
-        atomic_store_explicit(&lines[i].word, value, memory_order_relaxed);
+    for (uint32_t i = 0; i < LINES; i++) atomic_store_explicit(&lines[i].word, value, memory_order_relaxed);
 }
 
 static uint64_t rounds(void)

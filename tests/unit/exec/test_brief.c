@@ -29,8 +29,7 @@ static void steps_until(rad_worker *w, enum rad_phase_kind phase)
  * searches; the others sleep. */
 static void what_is_brief_wakes_its_own_worker(void **state)
 {
-    rad_sched_config config = {
-        .workers = WORKERS, .steal_tries = 4, .hoard = 32, .rounds = 1, .ring = 16};
+    rad_sched_config config = {.workers = WORKERS, .steal_tries = 4, .hoard = 32, .rounds = 1, .ring = 16};
     static rad_worker workers[WORKERS];
     static rad_task due[DUE] = {{.run = ends}, {.run = ends}};
     rad_sched s;

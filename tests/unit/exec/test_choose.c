@@ -94,8 +94,7 @@ static void sleepers_beyond_one_word_are_found(void **state)
             uint64_t parked[4] = {0};
             parked[one / 64] = UINT64_C(1) << one % 64;
             assert_int_equal(rad__choose_sleeper(parked, 200, next), one);
-            assert_int_equal(rad__choose_sleeper(parked, one, next),
-                             RAD_NONE); /* not one of them */
+            assert_int_equal(rad__choose_sleeper(parked, one, next), RAD_NONE); /* not one of them */
         }
 }
 

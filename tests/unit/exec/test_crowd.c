@@ -26,11 +26,9 @@ static enum rad_run ends(rad_task *task, rad_worker *w)
 
 static void crew_open(crew *c)
 {
-    rad_sched_config config = {
-        .workers = WORKERS, .steal_tries = 4, .hoard = 2 * TASKS, .rounds = 1, .ring = 16};
+    rad_sched_config config = {.workers = WORKERS, .steal_tries = 4, .hoard = 2 * TASKS, .rounds = 1, .ring = 16};
     assert_true(rad__sched_open(&c->sched, &config));
-    for (uint32_t i = 0; i < WORKERS; i++)
-        assert_true(rad__worker_open(&c->workers[i], &c->sched, i));
+    for (uint32_t i = 0; i < WORKERS; i++) assert_true(rad__worker_open(&c->workers[i], &c->sched, i));
     assert_int_equal(rad__gate_enter(&c->sched.gate, TASKS), RAD_GATE_ENTERED);
     for (uint32_t i = 0; i < TASKS; i++) c->tasks[i].run = ends;
 }
@@ -56,8 +54,7 @@ static rad_step steps_until(rad_worker *w, enum rad_phase_kind phase)
 static rad_step steals(crew *c, uint32_t tasks, uint32_t (*put)(rad_worker *w, rad_task *task))
 {
     crew_open(c);
-    for (uint32_t i = 0; i < tasks; i++)
-        assert_int_equal(put(&c->workers[VICTIM], &c->tasks[i]), RAD_NONE);
+    for (uint32_t i = 0; i < tasks; i++) assert_int_equal(put(&c->workers[VICTIM], &c->tasks[i]), RAD_NONE);
     return steps_until(&c->workers[THIEF], RAD_PHASE_FOUND);
 }
 

@@ -116,8 +116,7 @@ static enum rad_run nothing(rad_task *task, rad_worker *w)
 
 static void sched_begin(uint32_t spare)
 {
-    rad_sched_config config = {
-        .workers = 2, .spare = spare, .steal_tries = 1, .hoard = 32, .rounds = 1, .ring = 4};
+    rad_sched_config config = {.workers = 2, .spare = spare, .steal_tries = 1, .hoard = 32, .rounds = 1, .ring = 4};
     assert_true(rad__sched_open(&sched, &config));
     for (uint32_t i = 0; i < 2 + spare; i++) assert_true(rad__worker_open(&workers[i], &sched, i));
 }
@@ -177,12 +176,9 @@ static void who_leaves_looks_once_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sleepers_are_woken_in_turn),
-        cmocka_unit_test(one_worker_can_be_meant),
-        cmocka_unit_test(one_worker_may_be_better_than_others),
-        cmocka_unit_test(the_plain_order_wakes_anybody),
-        cmocka_unit_test(who_stops_searching_wakes_another),
-        cmocka_unit_test(who_leaves_looks_once_more),
+        cmocka_unit_test(sleepers_are_woken_in_turn),           cmocka_unit_test(one_worker_can_be_meant),
+        cmocka_unit_test(one_worker_may_be_better_than_others), cmocka_unit_test(the_plain_order_wakes_anybody),
+        cmocka_unit_test(who_stops_searching_wakes_another),    cmocka_unit_test(who_leaves_looks_once_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,7 @@ typedef struct numbered {
     rad_task task; /* first */
     uint32_t number;
     _Atomic uint32_t seen;
-    uint64_t
-        payload; /* written before it is pushed, read by whoever gets it: the queue must publish it */
+    uint64_t payload; /* written before it is pushed, read by whoever gets it: the queue must publish it */
 } numbered;
 
 static numbered *numbered_new(uint32_t count)
@@ -171,14 +170,12 @@ static void a_deque_that_cannot_grow_refuses_and_keeps_what_it_has(void **state)
     assert_false(rad__deque_open(&d));
     rad__alloc_fail_at(0);
     assert_true(rad__deque_open(&d));
-    for (uint32_t i = 0; i < RAD_DEQUE_FIRST_SIZE; i++)
-        assert_true(rad__deque_push(&d, &tasks[i].task));
+    for (uint32_t i = 0; i < RAD_DEQUE_FIRST_SIZE; i++) assert_true(rad__deque_push(&d, &tasks[i].task));
     rad__alloc_fail_at(1);
     assert_false(rad__deque_push(&d, &tasks[RAD_DEQUE_FIRST_SIZE].task));
     rad__alloc_fail_at(0);
     assert_true(rad__deque_push(&d, &tasks[RAD_DEQUE_FIRST_SIZE].task));
-    for (uint32_t i = RAD_DEQUE_FIRST_SIZE + 1; i-- > 0;)
-        assert_int_equal(number_of(rad__deque_pop(&d)), i);
+    for (uint32_t i = RAD_DEQUE_FIRST_SIZE + 1; i-- > 0;) assert_int_equal(number_of(rad__deque_pop(&d)), i);
     assert_null(rad__deque_pop(&d));
     rad__deque_close(&d);
     free(tasks);
@@ -214,8 +211,7 @@ static void every_task_is_popped_or_stolen_once(void **state)
     for (uint32_t i = 0; i < COUNT;) {
         /* Mostly near empty, where owner and thieves race; sometimes deep enough to grow. */
         uint64_t burst = 1 + rad__prng_below(&r, rad__prng_below(&r, 200) ? 3 : 2000);
-        for (uint64_t b = 0; b < burst && i < COUNT; b++)
-            assert_true(rad__deque_push(&t.deque, prepare(&tasks[i++])));
+        for (uint64_t b = 0; b < burst && i < COUNT; b++) assert_true(rad__deque_push(&t.deque, prepare(&tasks[i++])));
         for (uint64_t b = rad__prng_below(&r, burst + 2); b > 0; b--) {
             rad_task *task = rad__deque_pop(&t.deque);
             if (task) take(task);
@@ -308,8 +304,7 @@ typedef struct pusher {
 static void *push_some(void *context)
 {
     pusher *p = context;
-    for (uint32_t i = 0; i < EACH; i++)
-        rad__injector_push(&p->crowd->queue, prepare(&p->crowd->tasks[p->from + i]));
+    for (uint32_t i = 0; i < EACH; i++) rad__injector_push(&p->crowd->queue, prepare(&p->crowd->tasks[p->from + i]));
     return NULL;
 }
 
@@ -339,8 +334,7 @@ static void every_task_goes_through_the_injector_once(void **state)
             pushers[i] = (pusher){&c, i * EACH};
             pthread_create(&threads[i], NULL, push_some, &pushers[i]);
         }
-        for (uint32_t i = 0; i < POPPERS; i++)
-            pthread_create(&threads[PUSHERS + i], NULL, pop_some, &c);
+        for (uint32_t i = 0; i < POPPERS; i++) pthread_create(&threads[PUSHERS + i], NULL, pop_some, &c);
         for (uint32_t i = 0; i < PUSHERS + POPPERS; i++) pthread_join(threads[i], NULL);
         all_seen_once(c.tasks, PUSHERS * EACH);
         assert_int_equal(rad__injector_count(&c.queue), 0);

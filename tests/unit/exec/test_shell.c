@@ -63,8 +63,7 @@ static counted *counted_new(uint32_t count, enum rad_run (*run)(rad_task *, rad_
 static void all_ran_once(const counted *tasks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (atomic_load(&tasks[i].runs) != 1)
-            fail_msg("task %u ran %u times", i, atomic_load(&tasks[i].runs));
+        if (atomic_load(&tasks[i].runs) != 1) fail_msg("task %u ran %u times", i, atomic_load(&tasks[i].runs));
 }
 
 /* ---- In and out -------------------------------------------------------------------------------------- */
@@ -95,8 +94,7 @@ static void what_comes_after_join_is_handed_back(void **state)
 {
     (void)state;
     _Atomic uint32_t dropped = 0;
-    rad_exec *exec =
-        exec_with((rad_exec_options){.workers = 2, .drop = drop_counted, .drop_context = &dropped});
+    rad_exec *exec = exec_with((rad_exec_options){.workers = 2, .drop = drop_counted, .drop_context = &dropped});
     counted late = {.task.run = counted_run}, before = late;
     rad_task *batch[] = {&late.task, &late.task};
     assert_int_equal(rad_exec_join(exec), 0);
@@ -115,8 +113,7 @@ static void a_batch_is_taken_whole(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_exec *exec =
-            exec_with((rad_exec_options){.workers = workers, .plain_wake = workers == 3});
+        rad_exec *exec = exec_with((rad_exec_options){.workers = workers, .plain_wake = workers == 3});
         counted *tasks = counted_new(10 * COUNT, counted_run); /* more than the shared ring holds */
         rad_task **list = calloc(10 * COUNT, sizeof *list);
         for (uint32_t i = 0; i < 10 * COUNT; i++) list[i] = &tasks[i].task;
@@ -270,10 +267,8 @@ static void a_failure_stops_if_asked_to(void **state)
     for (uint32_t round = 0; round < 60; round++) {
         _Atomic uint32_t dropped = 0;
         uint32_t workers = 1 + round % 3;
-        rad_exec *exec = exec_with((rad_exec_options){.workers = workers,
-                                                      .stop_on_failure = true,
-                                                      .drop = drop_counted,
-                                                      .drop_context = &dropped});
+        rad_exec *exec = exec_with((rad_exec_options){
+            .workers = workers, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
         counted *tasks = counted_new(COUNT, counted_run);
         tasks[0].task.run = spawn_all_and_fail;
         assert_true(rad_exec_spawn(exec, &tasks[0].task));
@@ -296,8 +291,8 @@ static void what_is_woken_after_the_stop_is_dropped(void **state)
 {
     (void)state;
     _Atomic uint32_t dropped = 0;
-    rad_exec *exec = exec_with((rad_exec_options){
-        .workers = 2, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
+    rad_exec *exec = exec_with(
+        (rad_exec_options){.workers = 2, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
     counted sleeper = {.task.run = block_first}, failing = {.task.run = fail_with_number};
     failing.number = 5;
     assert_true(rad_exec_spawn(exec, &sleeper.task));
@@ -330,8 +325,8 @@ static void what_is_sent_to_one_who_has_ended_is_dropped(void **state)
 {
     (void)state;
     _Atomic uint32_t dropped = 0;
-    rad_exec *exec = exec_with((rad_exec_options){
-        .workers = 2, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
+    rad_exec *exec = exec_with(
+        (rad_exec_options){.workers = 2, .stop_on_failure = true, .drop = drop_counted, .drop_context = &dropped});
     postman p = {.task.run = send_to_the_dead, .letter.task.run = counted_run};
     counted failing = {.task.run = fail_plainly};
     assert_true(rad_exec_spawn_on(exec, 0, &p.task));
@@ -474,8 +469,8 @@ static void sources_are_counted(void **state)
 
 static enum rad_run answer_in_turn(rad_task *task, rad_worker *w)
 {
-    static const enum rad_run answers[] = {RAD_RUN_AGAIN, RAD_RUN_YIELD, RAD_RUN_YIELD_GLOBAL,
-                                           RAD_RUN_AGAIN, RAD_RUN_DONE};
+    static const enum rad_run answers[] = {RAD_RUN_AGAIN, RAD_RUN_YIELD, RAD_RUN_YIELD_GLOBAL, RAD_RUN_AGAIN,
+                                           RAD_RUN_DONE};
     (void)w;
     return answers[atomic_fetch_add(&((counted *)task)->runs, 1)];
 }
@@ -513,8 +508,7 @@ static void a_blocked_task_waits_to_be_woken(void **state)
 {
     (void)state;
     rad_exec *exec = exec_with((rad_exec_options){.workers = 2});
-    counted sleepers[3] = {
-        {.task.run = block_first}, {.task.run = block_first}, {.task.run = block_first}};
+    counted sleepers[3] = {{.task.run = block_first}, {.task.run = block_first}, {.task.run = block_first}};
     waker w = {{.run = waker_run}, &sleepers[2]};
     for (int i = 0; i < 3; i++) assert_true(rad_exec_spawn(exec, &sleepers[i].task));
     for (int i = 0; i < 3; i++)
@@ -535,8 +529,7 @@ static void some_tasks_are_for_one_worker(void **state)
     for (int plain = 0; plain < 2; plain++) {
         rad_exec *exec = exec_with((rad_exec_options){.workers = 4, .plain_wake = plain});
         counted *tasks = counted_new(COUNT, counted_run);
-        for (uint32_t i = 0; i < COUNT; i++)
-            assert_true(rad_exec_spawn_on(exec, i % 4, &tasks[i].task));
+        for (uint32_t i = 0; i < COUNT; i++) assert_true(rad_exec_spawn_on(exec, i % 4, &tasks[i].task));
         assert_int_equal(rad_exec_join(exec), 0);
         all_ran_once(tasks, COUNT);
         for (uint32_t i = 0; i < COUNT; i++) assert_int_equal(tasks[i].worker, i % 4);
@@ -571,8 +564,7 @@ static enum rad_run meeting_run(rad_task *task, rad_worker *w)
 {
     meeting *m = (meeting *)task;
     if (atomic_fetch_add(m->here, 1) == 0) rad_worker_spawn(w, &m[1].task);
-    while (atomic_load(m->here) < 2)
-        sched_yield(); /* for ever, unless another worker runs the second */
+    while (atomic_load(m->here) < 2) sched_yield(); /* for ever, unless another worker runs the second */
     return RAD_RUN_DONE;
 }
 
@@ -654,8 +646,7 @@ static void options_have_ranges(void **state)
     rad_exec *exec;
     assert_int_equal(rad_exec_create(&exec, NULL, NULL), 0);
     rad_exec_destroy(exec);
-    exec =
-        exec_with((rad_exec_options){.workers = 3, .spin_us = RAD_SPIN_NONE, .steal_tries = 1000});
+    exec = exec_with((rad_exec_options){.workers = 3, .spin_us = RAD_SPIN_NONE, .steal_tries = 1000});
     rad_exec_destroy(exec);
 }
 
@@ -719,8 +710,7 @@ static void counts_add_up(void **state)
     assert_int_equal(all.ended, COUNT);
     assert_int_equal(all.spawned, COUNT - 1);
     assert_int_equal(all.in_flight, 0);
-    assert_int_equal(
-        all.from_local + all.from_later + all.from_inbox + all.from_shared + all.stolen, COUNT);
+    assert_int_equal(all.from_local + all.from_later + all.from_inbox + all.from_shared + all.stolen, COUNT);
     assert_int_equal(one[0].ran + one[1].ran, all.ran);
     rad_exec_destroy(exec);
     free(tasks);

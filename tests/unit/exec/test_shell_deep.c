@@ -85,8 +85,8 @@ static void run_as_task(uint32_t workers, root *r)
 
 static enum rad_run yielding_run(rad_job *job, rad_worker *w)
 {
-    static const enum rad_run answers[] = {RAD_RUN_YIELD_GLOBAL, RAD_RUN_AGAIN, RAD_RUN_YIELD,
-                                           RAD_RUN_YIELD_GLOBAL, RAD_RUN_DONE};
+    static const enum rad_run answers[] = {RAD_RUN_YIELD_GLOBAL, RAD_RUN_AGAIN, RAD_RUN_YIELD, RAD_RUN_YIELD_GLOBAL,
+                                           RAD_RUN_DONE};
     piece *p = (piece *)job;
     (void)w;
     enum rad_run answer = answers[p->runs++];
@@ -385,8 +385,7 @@ static enum rad_run neighbours_root(root *r, rad_worker *w)
 {
     static leaving l;
     static neighbour always;
-    always = (neighbour){
-        .task.run = neighbour_run, .answer = r->whole ? RAD_RUN_YIELD : RAD_RUN_DONE, .root = r};
+    always = (neighbour){.task.run = neighbour_run, .answer = r->whole ? RAD_RUN_YIELD : RAD_RUN_DONE, .root = r};
     l = (leaving){.piece = {.root = r}, .busy = {.task.run = busy_run, .root = r}};
     rad_group group = RAD_GROUP_INIT(w);
     rad_group_spawn(w, &group, &l.piece.job, leaving_run);
@@ -479,11 +478,9 @@ static void what_wants_to_run_again_is_dropped(void **state)
 {
     (void)state;
     for (int deep = 0; deep < 2; deep++) {
-        stopped s = {.root = {.task.run = root_run, .body = stopped_root},
-                     .deep = deep,
-                     .stubborn = {.task.run = stubborn_run}};
-        rad_exec_options options = {
-            .workers = 1, .stack_size = STACK, .stop_on_failure = true, .drop = count_dropped};
+        stopped s = {
+            .root = {.task.run = root_run, .body = stopped_root}, .deep = deep, .stubborn = {.task.run = stubborn_run}};
+        rad_exec_options options = {.workers = 1, .stack_size = STACK, .stop_on_failure = true, .drop = count_dropped};
         rad_exec *exec;
         assert_int_equal(rad_exec_create(&exec, &options, NULL), 0);
         assert_true(rad_exec_spawn(exec, &s.root.task));

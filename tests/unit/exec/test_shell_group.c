@@ -173,8 +173,7 @@ static enum rad_run sprout_root(rad_task *task, rad_worker *w)
     sprout *all = calloc(r->size, sizeof *all);
     rad_group group = RAD_GROUP_INIT(w);
     for (uint32_t i = 0; i < r->size; i++)
-        all[i] = (sprout){
-            .n = {.number = i, .root = r}, .group = &group, .all = all, .count = (uint32_t)r->size};
+        all[i] = (sprout){.n = {.number = i, .root = r}, .group = &group, .all = all, .count = (uint32_t)r->size};
     rad_group_spawn(w, &group, &all[0].n.job, sprout_run);
     r->result = rad_group_wait(w, &group);
     free(all);
@@ -277,8 +276,7 @@ static void small_stacks_suffice(void **state)
 #endif
     for (uint32_t round = 0; round < 20; round++) {
         root r = {.task.run = greedy_root, .size = 8};
-        rad_exec_options o = {
-            .workers = 2 + round % 4, .stack_size = stack_size, .hoard = 1, .seed = round};
+        rad_exec_options o = {.workers = 2 + round % 4, .stack_size = stack_size, .hoard = 1, .seed = round};
         assert_int_equal(run_as_task(o, &r.task), 0);
         assert_int_equal(r.result, 9841);
     }
@@ -297,10 +295,8 @@ static enum rad_run failing_root(rad_task *task, rad_worker *w)
 {
     root *r = (root *)task;
     rad_group group = RAD_GROUP_INIT(w);
-    numbered jobs[4] = {{.number = 0, .root = r},
-                        {.number = 1, .root = r},
-                        {.number = 2, .root = r},
-                        {.number = 3, .root = r}};
+    numbered jobs[4] = {
+        {.number = 0, .root = r}, {.number = 1, .root = r}, {.number = 2, .root = r}, {.number = 3, .root = r}};
     for (int i = 0; i < 4; i++) rad_group_spawn(w, &group, &jobs[i].job, odd_fails);
     r->result = rad_group_wait(w, &group);
     jobs[1].number = 5;

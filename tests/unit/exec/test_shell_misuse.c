@@ -136,8 +136,7 @@ static int status_of(void (*mistake)(void), char *said, size_t size)
     if (child == 0) {
         rad_exec_options options = {.workers = 2};
         patience_limit_child();
-        if (dup2(ends[1], STDERR_FILENO) < 0 || rad_exec_create(&exec, &options, NULL) != 0)
-            _exit(1);
+        if (dup2(ends[1], STDERR_FILENO) < 0 || rad_exec_create(&exec, &options, NULL) != 0) _exit(1);
         mistake();
         _exit(0);
     }
@@ -171,8 +170,7 @@ static void mistakes_are_named(void **state)
         char said[1000];
         int status = status_of(mistakes[i].mistake, said, sizeof said);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 4 || !strstr(said, mistakes[i].says))
-            fail_msg("expected \"%s\" and status 4, got %#x: %s", mistakes[i].says,
-                     (unsigned)status, said);
+            fail_msg("expected \"%s\" and status 4, got %#x: %s", mistakes[i].says, (unsigned)status, said);
     }
 }
 

@@ -78,9 +78,7 @@ static void *spawner_main(void *context)
         pthread_barrier_wait(&r->start);
         if (r->over) return NULL;
         uint32_t admitted = 0;
-        while (admitted < PER_SPAWNER &&
-               rad_exec_spawn(r->exec, &r->tasks[s->number][admitted].task))
-            admitted++;
+        while (admitted < PER_SPAWNER && rad_exec_spawn(r->exec, &r->tasks[s->number][admitted].task)) admitted++;
         r->admitted[s->number] = admitted;
         pthread_barrier_wait(&r->end);
     }
@@ -113,8 +111,7 @@ static void spawning_against_join(void **state)
     }
     /* Until it was a race often enough. */
     for (uint64_t n = 0; n < races || refused <= races / 100; n++) {
-        r.exec =
-            exec_with((rad_exec_options){.workers = 1 + (uint32_t)(n % 3), .stack_size = 1 << 17});
+        r.exec = exec_with((rad_exec_options){.workers = 1 + (uint32_t)(n % 3), .stack_size = 1 << 17});
         pthread_barrier_wait(&r.start);
         for (uint64_t spin = rad__prng_below(&prng, 2000); spin > 0; spin--) __asm__ volatile("");
         assert_int_equal(rad_exec_join(r.exec), 0);
@@ -189,8 +186,7 @@ static void wake_somehow(spread *all, rad_worker *w, rad_prng *prng, spreading *
     if (way == 0 && w != NULL)
         rad_worker_wake(w, &sleeper->job.task);
     else if (way == 1)
-        rad_exec_wake_on(all->exec, (uint32_t)rad__prng_below(prng, rad_exec_workers(all->exec)),
-                         &sleeper->job.task);
+        rad_exec_wake_on(all->exec, (uint32_t)rad__prng_below(prng, rad_exec_workers(all->exec)), &sleeper->job.task);
     else
         rad_exec_wake(all->exec, &sleeper->job.task);
 }
@@ -208,8 +204,7 @@ static enum rad_run spreading_run(rad_task *task, rad_worker *w)
         return RAD_RUN_BLOCKED;
     }
     rad_group group = RAD_GROUP_INIT(w);
-    for (uint64_t children = rad__prng_below(&prng, 4); children > 0; children--)
-        spawn_somehow(all, w, &prng, &group);
+    for (uint64_t children = rad__prng_below(&prng, 4); children > 0; children--) spawn_somehow(all, w, &prng, &group);
     if (!rad_group_wait(w, &group)) abort();
     atomic_fetch_add_explicit(&all->ended, 1, memory_order_relaxed);
     return RAD_RUN_DONE;
@@ -246,8 +241,8 @@ static void spread_with(uint32_t workers, uint64_t count, uint64_t seed)
     assert_int_equal(rad_exec_join(all.exec), 0);
     for (uint64_t i = 0; i < count; i++)
         if (atomic_load(&all.tasks[i].runs) != 1)
-            fail_msg("seed %llu: task %llu ran %u times", (unsigned long long)seed,
-                     (unsigned long long)i, atomic_load(&all.tasks[i].runs));
+            fail_msg("seed %llu: task %llu ran %u times", (unsigned long long)seed, (unsigned long long)i,
+                     atomic_load(&all.tasks[i].runs));
     rad_exec_counts counts;
     rad_exec_stats(all.exec, RAD_NONE, &counts);
     assert_int_equal(counts.in_flight, 0);

@@ -228,8 +228,7 @@ static void what_was_blocked_wakes(void **state)
 static void the_plain_order_wakes(void **state)
 {
     (void)state;
-    stage *s =
-        stage_open((rad_exec_options){.workers = 2, .plain_wake = true, .spin_us = RAD_SPIN_NONE});
+    stage *s = stage_open((rad_exec_options){.workers = 2, .plain_wake = true, .spin_us = RAD_SPIN_NONE});
     for (uint32_t i = 0; i < 6; i++) {
         nap_ms(10 * MOMENT_MS); /* it does not count sleepers */
         if (i % 3 == 0)
@@ -266,8 +265,7 @@ static void hand_to_who_was_blocked(rad_worker *w, stage *s)
 
 static void what_a_task_hands_on_wakes(void **state)
 {
-    static void (*const ways[])(rad_worker *, stage *) = {hand_to_its_own, hand_to_all,
-                                                          hand_to_the_other};
+    static void (*const ways[])(rad_worker *, stage *) = {hand_to_its_own, hand_to_all, hand_to_the_other};
     (void)state;
     for (uint32_t i = 0; i < 2 * sizeof ways / sizeof *ways; i++) {
         stage *s = stage_open((rad_exec_options){.workers = 2, .hoard = i % 2 ? 1 : 0});
@@ -444,7 +442,7 @@ static enum rad_run party_run(rad_task *task, rad_worker *w)
     p->group = (rad_group){.worker = w};
     rad_group_spawn(w, &p->group, &p->job, job_ends_late);
     if (!becomes(&p->begun, 1)) return rad_worker_fail(w, 9); /* nobody took it */
-    char room[40 << 10]; /* more than half of the stack, if it is a small one */
+    char room[40 << 10];                                      /* more than half of the stack, if it is a small one */
     room[0] = 1;
     __asm__ volatile("" : : "r"(room) : "memory"); /* all of it: compilers split arrays */
     p->was_good = rad_group_wait(w, &p->group);

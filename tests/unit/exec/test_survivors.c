@@ -80,8 +80,7 @@ static struct {
 /* There is always a newer task on its worker's own queue. */
 static enum rad_run spawns_the_next(rad_task *task, rad_worker *w)
 {
-    if (!chain.came_back && chain.spawned++ < LINKS_MOST)
-        rad_worker_spawn(w, &chain.links[task == &chain.links[0]]);
+    if (!chain.came_back && chain.spawned++ < LINKS_MOST) rad_worker_spawn(w, &chain.links[task == &chain.links[0]]);
     return RAD_RUN_DONE;
 }
 

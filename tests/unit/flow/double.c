@@ -28,8 +28,7 @@ static count *count_of(double_world *w, const rad_flow_shim *shim)
 {
     const char *key = shim->key;
     for (uint32_t i = 0; i < w->count_count; i++)
-        if (strcmp(w->counts[i].key, key) == 0 && w->counts[i].attempt == shim->attempt)
-            return &w->counts[i];
+        if (strcmp(w->counts[i].key, key) == 0 && w->counts[i].attempt == shim->attempt) return &w->counts[i];
     double_require(w->count_count < COUNTS && strlen(key) < 64);
     count *c = &w->counts[w->count_count++];
     *c = (count){.attempt = shim->attempt};
@@ -43,12 +42,10 @@ static void work(double_world *w, process *p)
     size_t used = 0;
     snprintf(c->command, sizeof c->command, "%.63s", p->shim->command);
     snprintf(c->folder, sizeof c->folder, "%.63s", p->shim->dir != NULL ? p->shim->dir : "");
-    if (strncmp(p->shim->command, "probe", 5) != 0 && strncmp(p->shim->command, "shrug", 5) != 0)
-        c->works++;
+    if (strncmp(p->shim->command, "probe", 5) != 0 && strncmp(p->shim->command, "shrug", 5) != 0) c->works++;
     for (char **e = p->shim->environment; *e != NULL; e++)
         if (used + strlen(*e) + 2 < sizeof c->environment)
-            used +=
-                (size_t)snprintf(c->environment + used, sizeof c->environment - used, "%s\n", *e);
+            used += (size_t)snprintf(c->environment + used, sizeof c->environment - used, "%s\n", *e);
     p->worked = true;
 }
 
@@ -244,8 +241,8 @@ static int status_of(double_world *w, const process *p)
     return strncmp(command, "shrug", 5) == 0 ? 2 : 0;
 }
 
-static int64_t do_watch(void *context, void *to, size_t size, uint64_t timeout_ns,
-                        rad_flow_watched *watched, rad_error *error)
+static int64_t do_watch(void *context, void *to, size_t size, uint64_t timeout_ns, rad_flow_watched *watched,
+                        rad_error *error)
 {
     process *p = context;
     double_world *w = double_enter(context, error);
@@ -347,8 +344,7 @@ rad_flow_program *double_program_of(const char *text, const char *flow)
 {
     rad_flow_program *p = NULL;
     rad_error error = {0};
-    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), flow, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&p, "test.flow", text, strlen(text), flow, &error) != 0) fail_msg("%s", error.text);
     return p;
 }
 
@@ -466,8 +462,7 @@ static const count *find_count(const double_world *w, const char *key)
 {
     const count *last = NULL;
     for (uint32_t i = 0; i < w->count_count; i++)
-        if (strcmp(w->counts[i].key, key) == 0 &&
-            (last == NULL || w->counts[i].attempt > last->attempt))
+        if (strcmp(w->counts[i].key, key) == 0 && (last == NULL || w->counts[i].attempt > last->attempt))
             last = &w->counts[i];
     return last;
 }
@@ -515,8 +510,7 @@ const char *double_environment(const double_world *w, const char *command, const
         if (strcmp(w->counts[i].command, command) != 0) continue;
         for (const char *at = w->counts[i].environment; *at != 0; at = strchr(at, '\n') + 1)
             if (strncmp(at, name, length) == 0 && at[length] == '=') {
-                snprintf(value, sizeof value, "%.*s", (int)strcspn(at + length + 1, "\n"),
-                         at + length + 1);
+                snprintf(value, sizeof value, "%.*s", (int)strcspn(at + length + 1, "\n"), at + length + 1);
                 return value;
             }
     }

@@ -17,9 +17,9 @@ enum double_crash {
     DOUBLE_LOSE,        /* the machine: what is not synced is lost */
     DOUBLE_KEEP,        /* the machine: everything had been written, by chance */
     DOUBLE_MIX,         /* the machine: some of it */
-    DOUBLE_TEAR, /* the machine: of the journal's last bytes `tear` are left, of the rest nothing */
-    DOUBLE_REPLACE, /* nobody dies: the name of the journal is another file's, a copy of it */
-    DOUBLE_FULL /* the disk is full from here on, until double_empty, or `tear` calls that wanted room */
+    DOUBLE_TEAR,        /* the machine: of the journal's last bytes `tear` are left, of the rest nothing */
+    DOUBLE_REPLACE,     /* nobody dies: the name of the journal is another file's, a copy of it */
+    DOUBLE_FULL         /* the disk is full from here on, until double_empty, or `tear` calls that wanted room */
 };
 
 typedef struct double_world double_world;
@@ -47,8 +47,7 @@ bool double_has_lacked(const double_world *w); /* … and so many allocations, o
 /* The runner's n-th call from now that would say so in `error` fails, and does nothing; n 0: none. */
 void double_fail_at(double_world *w, uint64_t n, const rad_error *error);
 bool double_has_failed(const double_world *w);
-uint32_t double_launched_since(
-    const double_world *w); /* commands, after that, or a DOUBLE_REPLACE */
+uint32_t double_launched_since(const double_world *w); /* commands, after that, or a DOUBLE_REPLACE */
 
 /* A new runner's host; the former runner, if it lives, is killed. */
 const rad_flow_host *double_runner(double_world *w);

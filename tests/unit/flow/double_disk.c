@@ -84,8 +84,7 @@ static bool is_in(const char *folder, const char *name)
 {
     const char *slash = strchr(name, '/');
     size_t length = strlen(folder);
-    return length == 0 ? slash == NULL
-                       : strncmp(name, folder, length) == 0 && slash == name + length;
+    return length == 0 ? slash == NULL : strncmp(name, folder, length) == 0 && slash == name + length;
 }
 
 static void close_handle(double_world *w, int file)
@@ -103,10 +102,9 @@ static void lose_content(double_world *w, uint32_t at)
     uint32_t more = n->now.size - common;
     if (w->crash == DOUBLE_KEEP) return;
     if (w->crash == DOUBLE_MIX) {
-        uint32_t keep = rad__prng_below(&w->prng, 3) == 0 ? 0
-                        : rad__prng_below(&w->prng, 2) == 0
-                            ? more
-                            : (uint32_t)rad__prng_below(&w->prng, more + 1);
+        uint32_t keep = rad__prng_below(&w->prng, 3) == 0   ? 0
+                        : rad__prng_below(&w->prng, 2) == 0 ? more
+                                                            : (uint32_t)rad__prng_below(&w->prng, more + 1);
         n->now.size = common + keep;
         return;
     }
@@ -260,8 +258,7 @@ static int do_sync_folder(void *context, const char *name, rad_error *error)
         else
             i++;
     for (uint32_t i = 0; i < w->now_count; i++)
-        if (is_in(name, w->now[i].name))
-            double_set_name(w->kept, &w->kept_count, w->now[i].name, w->now[i].inode);
+        if (is_in(name, w->now[i].name)) double_set_name(w->kept, &w->kept_count, w->now[i].name, w->now[i].inode);
     return 0;
 }
 
@@ -285,8 +282,7 @@ static int do_link(void *context, const char *from, const char *to, rad_error *e
     double_require(at >= 0);
     if (double_inode_of(w, to) >= 0) return 0;
     /* Others look at any time, also between two calls of this process: they must not see it free. */
-    if (strncmp(to, "effects/", 8) == 0 || strcmp(to, "journal") == 0)
-        double_require(w->inodes[at].holder >= 0);
+    if (strncmp(to, "effects/", 8) == 0 || strcmp(to, "journal") == 0) double_require(w->inodes[at].holder >= 0);
     double_set_name(w->now, &w->now_count, to, at);
     return 1;
 }
@@ -353,8 +349,7 @@ static int do_list(void *context, const char *folder, rad_os_names *names, rad_e
             return rad__error_memory(error);
         }
         uint32_t at = names->count++;
-        for (; at > 0 && strcmp(names->items[at - 1], copy) > 0; at--)
-            names->items[at] = names->items[at - 1];
+        for (; at > 0 && strcmp(names->items[at - 1], copy) > 0; at--) names->items[at] = names->items[at - 1];
         names->items[at] = copy;
     }
     return 0;

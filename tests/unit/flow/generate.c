@@ -59,8 +59,7 @@ void generate_line(generator *g, const char *format, ...)
 typedef void (*generate_inside)(generator *g, uint32_t depth, uint32_t number);
 
 /* A block that begins with what `inside` writes. */
-static void generate_block_with(generator *g, uint32_t depth, generate_inside inside,
-                                uint32_t number)
+static void generate_block_with(generator *g, uint32_t depth, generate_inside inside, uint32_t number)
 {
     generate_put(g, "{\n");
     g->indent++;
@@ -330,8 +329,7 @@ static void generate_more(generator *g, uint32_t depth)
         const generate_many *m = &g->manies[(from + i) % g->many_depth];
         if (!m->grows) continue;
         if (generate_chance(g, 70)) { /* not by every instance */
-            generate_line(g, "xor { when v%u { more m%u } else { } }",
-                          generate_variable(g, RAD_FLOW_BOOL), m->number);
+            generate_line(g, "xor { when v%u { more m%u } else { } }", generate_variable(g, RAD_FLOW_BOOL), m->number);
             return;
         }
         generate_line(g, "more m%u", m->number);
@@ -596,8 +594,7 @@ static enum rad_flow_merge generate_merge(generator *g, enum rad_flow_type type)
 static void generate_data(generator *g)
 {
     static const char *const types[] = {"int", "bool", "text"};
-    static const char *const merges[] = {"",   "sum",    "max",   "min", "and",
-                                         "or", "append", "first", "last"};
+    static const char *const merges[] = {"", "sum", "max", "min", "and", "or", "append", "first", "last"};
     static const char *const domains[] = {"0, 1, 2", "true, false", "\"a\", \"b\\nc\""};
     static const char *const initials[] = {"2", "true", "\"a\\nb\""};
     generate_put(g, "  data {\n");

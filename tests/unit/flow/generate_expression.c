@@ -33,8 +33,7 @@ static void generate_name(generator *g, enum rad_flow_type type)
 
 static void generate_constant(generator *g, enum rad_flow_type type)
 {
-    static const char *const texts[] = {"\"\"",      "\"a\"", "\"b\"",
-                                        "\"a\\nb\"", "\"7\"", "\"x y\\n\""};
+    static const char *const texts[] = {"\"\"", "\"a\"", "\"b\"", "\"a\\nb\"", "\"7\"", "\"x y\\n\""};
     if (type == RAD_FLOW_BOOL)
         generate_put(g, "%s", generate_chance(g, 50) ? "true" : "false");
     else if (type == RAD_FLOW_TEXT)
@@ -85,9 +84,7 @@ static void generate_bool(generator *g, uint32_t depth)
         generate_put(g, " %s ", what == 2 ? "and" : "or");
         generate_expression(g, RAD_FLOW_BOOL, depth - 1);
     } else {
-        enum rad_flow_type type = what < 8   ? RAD_FLOW_INT
-                                  : what < 9 ? RAD_FLOW_TEXT
-                                             : RAD_FLOW_BOOL;
+        enum rad_flow_type type = what < 8 ? RAD_FLOW_INT : what < 9 ? RAD_FLOW_TEXT : RAD_FLOW_BOOL;
         generate_expression(g, type, depth - 1);
         generate_put(g, " %s ", comparisons[generate_below(g, type == RAD_FLOW_BOOL ? 2 : 6)]);
         generate_expression(g, type, depth - 1);

@@ -40,8 +40,7 @@ typedef struct generator {
 uint32_t generate_below(generator *g, uint32_t bound);
 bool generate_chance(generator *g, uint32_t percent);
 void generate_put(generator *g, const char *format, ...) RAD_PRINTF(2, 3);
-void generate_line(generator *g, const char *format, ...)
-    RAD_PRINTF(2, 3); /* indented, with its end */
+void generate_line(generator *g, const char *format, ...) RAD_PRINTF(2, 3); /* indented, with its end */
 void generate_margin(generator *g);
 
 /* An expression of that type, written where the text ends. */

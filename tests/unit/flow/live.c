@@ -26,15 +26,13 @@ static uint32_t variable_of(const flow_live *l, const char *name)
 {
     const rad_flow_tree *tree = l->program->tree;
     uint32_t i = 0;
-    while (i < tree->variable_count &&
-           strcmp(rad__flow_name(&l->program->file, tree->variables[i].name), name) != 0)
+    while (i < tree->variable_count && strcmp(rad__flow_name(&l->program->file, tree->variables[i].name), name) != 0)
         i++;
     if (i == tree->variable_count) fail_msg("there is no variable %s", name);
     return i;
 }
 
-static int note_start(const flow_live *l, const rad_flow_ask *a, const char *key, char *line,
-                      size_t room)
+static int note_start(const flow_live *l, const rad_flow_ask *a, const char *key, char *line, size_t room)
 {
     const char *name = task_name(l, a->task);
     char number[24];
@@ -84,8 +82,7 @@ flow_live *flow_live_open_showing(const char *text, const char *show)
     flow_live *l = rad__alloc(1, sizeof *l);
     if (l == NULL || !RAD_GROW(&l->log, &l->capacity, 1)) abort();
     l->show = show;
-    if (rad__flow_program_read(&l->program, "test", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&l->program, "test", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     rad_flow_case_options o = {.world = RAD_WORLD_LIVE};
     if (rad__flow_case_open(&l->c, l->program, &o, &error) != 0) fail_msg("%s", error.text);
     flow_live_go_on(l);
@@ -177,8 +174,7 @@ enum rad_flow_state flow_live_fail(flow_live *l, const char *task)
     return answer(l, task, (rad_flow_input){.ok = false});
 }
 
-enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable,
-                                    const char *value)
+enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable, const char *value)
 {
     rad_flow_write write = {variable_of(l, variable), value, strlen(value)};
     return answer(l, task, (rad_flow_input){.ok = true, .writes = &write, .write_count = 1});
@@ -192,10 +188,8 @@ static enum rad_flow_state feed(flow_live *l, const rad_flow_input *in)
 
 enum rad_flow_state flow_live_signal(flow_live *l, const char *name, const char *payload)
 {
-    rad_flow_input in = {.kind = RAD_INPUT_SIGNAL,
-                         .name = name,
-                         .text = payload,
-                         .length = payload != NULL ? strlen(payload) : 0};
+    rad_flow_input in = {
+        .kind = RAD_INPUT_SIGNAL, .name = name, .text = payload, .length = payload != NULL ? strlen(payload) : 0};
     return feed(l, &in);
 }
 

@@ -9,8 +9,7 @@ typedef struct flow_live {
     rad_flow_case *c;
     char *log; /* all asks so far: "start 0#1 a; stop 0#1; timer 0#2.1 5s; …" in order */
     uint32_t length, capacity;
-    const char *
-        show; /* a variable whose value at the start stands behind each start: "start 0#1 a 1 n=3; " */
+    const char *show; /* a variable whose value at the start stands behind each start: "start 0#1 a 1 n=3; " */
 } flow_live;
 
 /* Policy `first`; it has run until it waits. show: see above, or NULL. */
@@ -23,8 +22,7 @@ void flow_live_close(flow_live *l);
 enum rad_flow_state flow_live_ok(flow_live *l, const char *task);
 enum rad_flow_state flow_live_fail(flow_live *l, const char *task);
 /* It is done, and has written that. */
-enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable,
-                                    const char *value);
+enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable, const char *value);
 enum rad_flow_state flow_live_signal(flow_live *l, const char *name, const char *payload);
 enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_scope scope, const char *name);
 /* The timer that was asked for as that key and alternative. */

@@ -14,8 +14,8 @@ bool lockstep_differ(lockstep *l, const char *format, ...)
 {
     if (l->differs) return false;
     l->differs = true;
-    int used = snprintf(l->difference, FLOW_DIFFERENCE_MAX,
-                        "step %llu: ", (unsigned long long)rad__flow_case_steps(l->c));
+    int used =
+        snprintf(l->difference, FLOW_DIFFERENCE_MAX, "step %llu: ", (unsigned long long)rad__flow_case_steps(l->c));
     va_list args;
     va_start(args, format);
     vsnprintf(l->difference + used, FLOW_DIFFERENCE_MAX - (size_t)used, format, args);
@@ -40,14 +40,13 @@ static uint32_t lockstep_answer(void *context, enum rad_pick_kind kind, uint32_t
 {
     lockstep *l = context;
     if (l->pick_at == l->pick_count) {
-        lockstep_differ(l, "the machine has not asked for a choice of kind %d among %u", (int)kind,
-                        count);
+        lockstep_differ(l, "the machine has not asked for a choice of kind %d among %u", (int)kind, count);
         return 0;
     }
     lockstep_pick p = l->picks[l->pick_at++];
     if (p.kind != kind || p.count != count) {
-        lockstep_differ(l, "the machine asked for kind %d among %u, not for kind %d among %u",
-                        (int)p.kind, p.count, (int)kind, count);
+        lockstep_differ(l, "the machine asked for kind %d among %u, not for kind %d among %u", (int)p.kind, p.count,
+                        (int)kind, count);
         return 0;
     }
     return p.chosen;
@@ -94,15 +93,14 @@ enum reference_kind lockstep_kind(const rad_flow_vm *vm, uint32_t token)
     return kinds[rad__flow_op(vm, token)->code];
 }
 
-static bool lockstep_same_value(const lockstep *l, uint32_t variable, int64_t value,
-                                reference_datum expected)
+static bool lockstep_same_value(const lockstep *l, uint32_t variable, int64_t value, reference_datum expected)
 {
     if (l->r->tree->variables[variable].type != RAD_FLOW_TEXT) return value == expected.number;
     return strcmp(l->c->vm->texts[value].text, expected.text) == 0;
 }
 
-static bool lockstep_same_data(lockstep *l, const char *path, const int64_t *values,
-                               const uint64_t *written, const reference_data *expected)
+static bool lockstep_same_data(lockstep *l, const char *path, const int64_t *values, const uint64_t *written,
+                               const reference_data *expected)
 {
     for (uint32_t i = 0; i < l->r->tree->variable_count; i++) {
         const rad_flow_variable *v = &l->r->tree->variables[i];
@@ -111,8 +109,7 @@ static bool lockstep_same_data(lockstep *l, const char *path, const int64_t *val
             return v->type == RAD_FLOW_TEXT
                        ? lockstep_differ(l, "%s of %s is \"%s\", not \"%s\"", name, path,
                                          l->c->vm->texts[values[i]].text, expected->values[i].text)
-                       : lockstep_differ(l, "%s of %s is %lld, not %lld", name, path,
-                                         (long long)values[i],
+                       : lockstep_differ(l, "%s of %s is %lld, not %lld", name, path, (long long)values[i],
                                          (long long)expected->values[i].number);
         bool wrote = written != NULL && written[i / 64] >> i % 64 & 1;
         if (written != NULL && !v->is_local && wrote != expected->written[i])
@@ -123,21 +120,19 @@ static bool lockstep_same_data(lockstep *l, const char *path, const int64_t *val
 }
 
 /* Inside the same regions, whose owners are inside or not. */
-static bool lockstep_same_regions(lockstep *l, const char *path, uint32_t token,
-                                  const reference_token *t)
+static bool lockstep_same_regions(lockstep *l, const char *path, uint32_t token, const reference_token *t)
 {
     const rad_flow_vm *vm = l->c->vm;
     uint32_t at = vm->tokens[token].region;
     for (const reference_region *r = reference_innermost(t); r != NULL || at != RAD_NONE;
          r = r->outer, at = vm->regions[at].parent) {
         if (r == NULL || at == RAD_NONE)
-            return lockstep_differ(l, "%s is inside %s regions than it should", path,
-                                   r == NULL ? "more" : "fewer");
+            return lockstep_differ(l, "%s is inside %s regions than it should", path, r == NULL ? "more" : "fewer");
         const rad_region_instance *i = &vm->regions[at];
         if (!i->used || vm->program->regions[i->region].name != r->statement->name ||
             (i->owner != RAD_NONE) != r->owner_inside)
-            return lockstep_differ(l, "%s is not inside of the region of line %u as it should",
-                                   path, r->statement->place.line);
+            return lockstep_differ(l, "%s is not inside of the region of line %u as it should", path,
+                                   r->statement->place.line);
     }
     return true;
 }
@@ -150,29 +145,25 @@ static bool lockstep_same_token(lockstep *l, uint32_t token)
     const reference_token *t = reference_find(l->r, path);
     enum reference_kind kind = lockstep_kind(vm, token);
     if (t == NULL)
-        return lockstep_differ(l, "%s lives, at %s of statement %u", path,
-                               reference_kind_name(kind), rad__flow_op(vm, token)->statement);
+        return lockstep_differ(l, "%s lives, at %s of statement %u", path, reference_kind_name(kind),
+                               rad__flow_op(vm, token)->statement);
     uint32_t statement = t->here != NULL ? t->here->number : 0;
-    bool placed =
-        rad__flow_op(vm, token)->code != RAD_OP_BLOCK_END; /* its statement is the block's first */
+    bool placed = rad__flow_op(vm, token)->code != RAD_OP_BLOCK_END; /* its statement is the block's first */
     if (t->at != kind || (placed && statement != rad__flow_op(vm, token)->statement))
-        return lockstep_differ(l, "%s is at %s of statement %u, not at %s of %u", path,
-                               reference_kind_name(kind), rad__flow_op(vm, token)->statement,
-                               reference_kind_name(t->at), statement);
+        return lockstep_differ(l, "%s is at %s of statement %u, not at %s of %u", path, reference_kind_name(kind),
+                               rad__flow_op(vm, token)->statement, reference_kind_name(t->at), statement);
     bool can = reference_is_enabled(l->r, t) && !lockstep_waits_for_world(l, token, kind);
     if (rad_is_enabled(l->c->kernel, token) != can)
-        return lockstep_differ(l, "%s at %s of statement %u %s", path, reference_kind_name(kind),
-                               statement, can ? "is not enabled" : "is enabled");
+        return lockstep_differ(l, "%s at %s of statement %u %s", path, reference_kind_name(kind), statement,
+                               can ? "is not enabled" : "is enabled");
     if ((kind == REFERENCE_FINISH || kind == REFERENCE_RETRY) &&
         (vm->tokens[token].task != t->task || vm->tokens[token].attempt != t->attempt ||
          vm->tokens[token].effect != t->effect))
-        return lockstep_differ(l,
-                               "%s is in attempt %u of effect %u (task %u), not in %u of %u (%u)",
-                               path, vm->tokens[token].attempt, vm->tokens[token].effect,
-                               vm->tokens[token].task, t->attempt, t->effect, t->task);
+        return lockstep_differ(l, "%s is in attempt %u of effect %u (task %u), not in %u of %u (%u)", path,
+                               vm->tokens[token].attempt, vm->tokens[token].effect, vm->tokens[token].task, t->attempt,
+                               t->effect, t->task);
     return lockstep_same_regions(l, path, token, t) &&
-           lockstep_same_data(l, path, rad__data_at(vm, vm->tokens[token].data),
-                              vm->tokens[token].written, &t->data);
+           lockstep_same_data(l, path, rad__data_at(vm, vm->tokens[token].data), vm->tokens[token].written, &t->data);
 }
 
 bool lockstep_same_tokens(lockstep *l)
@@ -191,13 +182,11 @@ bool lockstep_same_tokens(lockstep *l)
     for (uint32_t i = 0; i < expected && count != expected; i++) {
         uint32_t token = rad__flow_path_find(vm, places[i].path, strlen(places[i].path));
         if (token == RAD_NONE || !vm->tokens[token].alive)
-            return lockstep_differ(l, "%s does not live; it should be at %s of statement %u",
-                                   places[i].path, reference_kind_name(places[i].kind),
-                                   places[i].statement);
+            return lockstep_differ(l, "%s does not live; it should be at %s of statement %u", places[i].path,
+                                   reference_kind_name(places[i].kind), places[i].statement);
     }
     if (vm->cancelled != reference_fates(l->r, REFERENCE_STOPPED))
-        return lockstep_differ(l, "%llu tokens were cancelled, not %u",
-                               (unsigned long long)vm->cancelled,
+        return lockstep_differ(l, "%llu tokens were cancelled, not %u", (unsigned long long)vm->cancelled,
                                reference_fates(l->r, REFERENCE_STOPPED));
     return true;
 }
@@ -219,17 +208,14 @@ static enum reference_state lockstep_state(enum rad_flow_state state)
 static bool lockstep_same_end(lockstep *l)
 {
     rad_flow_case *c = l->c;
-    if (c->state >= RAD_CASE_DIVERGED)
-        return lockstep_differ(l, "the machine broke: %s", c->error.text);
+    if (c->state >= RAD_CASE_DIVERGED) return lockstep_differ(l, "the machine broke: %s", c->error.text);
     if (lockstep_state(c->state) != l->r->state)
-        return lockstep_differ(
-            l, "the case is %s (%s), not %s (%s)", reference_state_name(lockstep_state(c->state)),
-            rad__flow_case_failure(c), reference_state_name(l->r->state), l->r->failure);
+        return lockstep_differ(l, "the case is %s (%s), not %s (%s)", reference_state_name(lockstep_state(c->state)),
+                               rad__flow_case_failure(c), reference_state_name(l->r->state), l->r->failure);
     if (l->r->state == REFERENCE_RUNNING) return true;
     const char *why = strstr(rad__flow_case_failure(c), ": ");
     if (l->r->state == REFERENCE_FAILED && (why == NULL || strcmp(why + 2, l->r->failure) != 0))
-        return lockstep_differ(l, "it failed with '%s', not with '%s'", rad__flow_case_failure(c),
-                               l->r->failure);
+        return lockstep_differ(l, "it failed with '%s', not with '%s'", rad__flow_case_failure(c), l->r->failure);
     for (uint32_t i = 0; i < l->r->tree->variable_count; i++) {
         char number[24];
         size_t length;
@@ -237,8 +223,7 @@ static bool lockstep_same_end(lockstep *l)
         const char *expected = reference_value(l->r, NULL, i);
         if (!l->r->tree->variables[i].is_local && strcmp(value, expected) != 0)
             return lockstep_differ(l, "at the end %s is \"%s\", not \"%s\"",
-                                   rad__flow_name(l->r->file, l->r->tree->variables[i].name), value,
-                                   expected);
+                                   rad__flow_name(l->r->file, l->r->tree->variables[i].name), value, expected);
     }
     return true;
 }
@@ -246,8 +231,7 @@ static bool lockstep_same_end(lockstep *l)
 static uint32_t lockstep_in_use(const rad_pool *pool, const void *items, size_t size)
 {
     uint32_t used = pool->count;
-    for (uint32_t at = pool->free; at != 0; used--)
-        memcpy(&at, (const char *)items + size * (at - 1), sizeof at);
+    for (uint32_t at = pool->free; at != 0; used--) memcpy(&at, (const char *)items + size * (at - 1), sizeof at);
     return used;
 }
 
@@ -264,8 +248,7 @@ static bool lockstep_is_kept(const rad_flow_vm *vm, uint32_t region)
 static bool lockstep_nothing_is_left(lockstep *l)
 {
     const rad_flow_vm *vm = l->c->vm;
-    if (!l->o->is_live && l->c->ask_count > 0)
-        return lockstep_differ(l, "it asks a world that there is not");
+    if (!l->o->is_live && l->c->ask_count > 0) return lockstep_differ(l, "it asks a world that there is not");
     if (vm->live > 0) return true;
     if (lockstep_in_use(&vm->fork_pool, vm->forks, sizeof *vm->forks) > 0 ||
         lockstep_in_use(&vm->arrival_pool, vm->arrivals, sizeof *vm->arrivals) > 0 ||
@@ -292,8 +275,7 @@ static bool lockstep_sums(lockstep *l)
     }
     uint64_t lives = 0;
     for (uint32_t i = 0; i < l->c->vm->token_count; i++) lives += l->c->vm->tokens[i].lives;
-    if (lives != sum)
-        return lockstep_differ(l, "%llu tokens were made, not %u", (unsigned long long)lives, sum);
+    if (lives != sum) return lockstep_differ(l, "%llu tokens were made, not %u", (unsigned long long)lives, sum);
     return true;
 }
 
@@ -310,8 +292,7 @@ static bool lockstep_step(lockstep *l)
     char path[RAD_FLOW_KEY_MAX];
     rad__flow_path(l->c->vm, token, path, sizeof path);
     const reference_token *t = reference_find(l->r, path);
-    if (t == NULL || !reference_is_enabled(l->r, t))
-        return lockstep_differ(l, "%s has done a step", path);
+    if (t == NULL || !reference_is_enabled(l->r, t)) return lockstep_differ(l, "%s has done a step", path);
     enum reference_kind kind = t->at;
     l->seen->kinds[kind]++;
     l->seen->steps++;

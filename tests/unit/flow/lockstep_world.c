@@ -21,8 +21,7 @@ static lockstep_debt *world_debt(lockstep *l, uint32_t token)
 bool lockstep_waits_for_world(const lockstep *l, uint32_t token, enum reference_kind kind)
 {
     if (!l->o->is_live) return false;
-    if (kind != REFERENCE_FINISH && kind != REFERENCE_RETRY && kind != REFERENCE_TAKEN)
-        return false;
+    if (kind != REFERENCE_FINISH && kind != REFERENCE_RETRY && kind != REFERENCE_TAKEN) return false;
     return token >= l->debt_capacity || !l->debts[token].given;
 }
 
@@ -57,8 +56,7 @@ static void world_line(world_lines *lines, const char *text)
     char *copy = rad__copy_text(text);
     if (copy == NULL) abort();
     uint32_t at = lines->count++;
-    for (; at > 0 && strcmp(lines->items[at - 1], copy) > 0; at--)
-        lines->items[at] = lines->items[at - 1];
+    for (; at > 0 && strcmp(lines->items[at - 1], copy) > 0; at--) lines->items[at] = lines->items[at - 1];
     lines->items[at] = copy;
 }
 
@@ -129,14 +127,12 @@ static bool world_compare_asks(lockstep *l)
     world_lines expected = {.count = 0}, heard = {.count = 0};
     world_expect(l, &expected);
     bool same = true;
-    for (uint32_t i = 0; i < l->c->ask_count && same; i++)
-        same = world_hear(l, &l->c->asks[i], &heard);
+    for (uint32_t i = 0; i < l->c->ask_count && same; i++) same = world_hear(l, &l->c->asks[i], &heard);
     rad__flow_asks_taken(l->c);
     for (uint32_t i = 0; same && (i < expected.count || i < heard.count); i++) {
         const char *one = i < heard.count ? heard.items[i] : "(nothing)";
         const char *two = i < expected.count ? expected.items[i] : "(nothing)";
-        if (strcmp(one, two) != 0)
-            same = lockstep_differ(l, "it asks for %s, not for %s", one, two);
+        if (strcmp(one, two) != 0) same = lockstep_differ(l, "it asks for %s, not for %s", one, two);
     }
     world_lines_free(&expected);
     world_lines_free(&heard);
@@ -203,8 +199,7 @@ bool lockstep_world_stepped(lockstep *l, uint32_t token, enum reference_kind kin
         d->value_at = 0;
     }
     if (!world_compare_asks(l)) return false;
-    if (kind == REFERENCE_BEGIN && l->c->vm->tokens[token].alive &&
-        rad__flow_op(l->c->vm, token)->code == RAD_OP_TAKEN)
+    if (kind == REFERENCE_BEGIN && l->c->vm->tokens[token].alive && rad__flow_op(l->c->vm, token)->code == RAD_OP_TAKEN)
         world_begin(l, token);
     return world_forget(l);
 }
@@ -230,8 +225,7 @@ static const char *world_value(lockstep *l, lockstep_debt *d, uint32_t variable,
     uint32_t at = world_below(l, domain->count);
     if (domain->count > 1) d->values[d->value_at++] = at;
     int64_t value = domain->values[at];
-    if (l->r->tree->variables[variable].type == RAD_FLOW_TEXT)
-        return rad__flow_name(l->r->file, (uint32_t)value);
+    if (l->r->tree->variables[variable].type == RAD_FLOW_TEXT) return rad__flow_name(l->r->file, (uint32_t)value);
     if (l->r->tree->variables[variable].type == RAD_FLOW_BOOL) return value ? "true" : "false";
     snprintf(number, 24, "%lld", (long long)value);
     return number;
@@ -271,14 +265,12 @@ static bool world_ring(lockstep *l, uint32_t token, uint32_t alternative)
     const rad_token *t = &l->c->vm->tokens[token];
     char key[RAD_FLOW_KEY_MAX];
     rad__flow_case_key(l->c, token, t->effect, key);
-    if (!(d->timers >> alternative & 1))
-        return lockstep_differ(l, "%s waits for a timer that was not asked for", key);
+    if (!(d->timers >> alternative & 1)) return lockstep_differ(l, "%s waits for a timer that was not asked for", key);
     d->timers &= ~(1u << alternative);
     d->pending = false;
     d->given = true;
     d->taken = alternative;
-    rad_flow_input in = {
-        .kind = RAD_INPUT_TIMER, .key = key, .attempt = t->attempt, .alternative = alternative};
+    rad_flow_input in = {.kind = RAD_INPUT_TIMER, .key = key, .attempt = t->attempt, .alternative = alternative};
     return world_feed(l, &in, true);
 }
 
@@ -287,12 +279,10 @@ static bool world_signal(lockstep *l, uint32_t signal)
 {
     uint32_t best = RAD_NONE;
     for (uint32_t i = 0; i < l->debt_capacity; i++)
-        if (l->debts[i].pending && l->debts[i].is_event &&
-            world_alternative(l, i, signal, false) != RAD_NONE &&
+        if (l->debts[i].pending && l->debts[i].is_event && world_alternative(l, i, signal, false) != RAD_NONE &&
             (best == RAD_NONE || l->debts[i].since < l->debts[best].since))
             best = i;
-    rad_flow_input in = {.kind = RAD_INPUT_SIGNAL,
-                         .name = rad__flow_name(l->r->file, l->r->tree->signals[signal])};
+    rad_flow_input in = {.kind = RAD_INPUT_SIGNAL, .name = rad__flow_name(l->r->file, l->r->tree->signals[signal])};
     char number[24];
     if (best != RAD_NONE) {
         lockstep_debt *d = &l->debts[best];
@@ -339,8 +329,7 @@ static bool world_early_signal(lockstep *l)
 static bool world_late_result(lockstep *l)
 {
     if (l->late_key[0] == 0) return true;
-    rad_flow_input in = {
-        .kind = RAD_INPUT_RESULT, .key = l->late_key, .attempt = l->late_attempt, .ok = true};
+    rad_flow_input in = {.kind = RAD_INPUT_RESULT, .key = l->late_key, .attempt = l->late_attempt, .ok = true};
     uint32_t token = rad__flow_path_find(l->c->vm, l->late_key, strcspn(l->late_key, "#"));
     l->seen->late++;
     bool ignored = token == RAD_NONE || world_feed(l, &in, false);
@@ -351,8 +340,7 @@ static bool world_late_result(lockstep *l)
 static bool world_cancel(lockstep *l)
 {
     const rad_flow_tree *tree = l->r->tree;
-    enum rad_flow_scope scope =
-        tree->region_count > 0 && world_below(l, 2) ? RAD_CANCEL_REGION : RAD_CANCEL_TASK;
+    enum rad_flow_scope scope = tree->region_count > 0 && world_below(l, 2) ? RAD_CANCEL_REGION : RAD_CANCEL_TASK;
     if (tree->task_count == 0 || world_below(l, 20) == 0) scope = RAD_CANCEL_CASE;
     uint32_t name = 0;
     rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = scope, .name = "the case"};
@@ -371,8 +359,7 @@ static bool world_cancel(lockstep *l)
     uint32_t before = reference_fates(l->r, REFERENCE_STOPPED) + l->r->diverted;
     reference_cancel_from_outside(l->r, scope, name);
     if (used != (reference_fates(l->r, REFERENCE_STOPPED) + l->r->diverted > before))
-        return lockstep_differ(l, "cancelling %s is %s", in.name,
-                               used ? "taken, and nobody is there" : "not taken");
+        return lockstep_differ(l, "cancelling %s is %s", in.name, used ? "taken, and nobody is there" : "not taken");
     return world_compare_asks(l) && world_forget(l);
 }
 

@@ -42,8 +42,8 @@ void reference_effect(reference *r, const char *line)
 
 /* ---- Frames ------------------------------------------------------------------------------------------------- */
 
-void reference_push(reference *r, reference_token *t, enum reference_frame_kind kind,
-                    const rad_flow_statement *owner, const rad_flow_block *block)
+void reference_push(reference *r, reference_token *t, enum reference_frame_kind kind, const rad_flow_statement *owner,
+                    const rad_flow_block *block)
 {
     reference_frame *f = reference_take(r, sizeof *f);
     *f = (reference_frame){.below = t->top, .kind = kind, .owner = owner, .next = block->first};
@@ -58,8 +58,7 @@ void reference_pop(reference *r, reference_token *t)
     t->top = f->below;
 }
 
-static void reference_stand(reference_token *t, enum reference_kind at,
-                            const rad_flow_statement *here)
+static void reference_stand(reference_token *t, enum reference_kind at, const rad_flow_statement *here)
 {
     t->at = at;
     t->here = here;
@@ -69,9 +68,8 @@ static void reference_stand(reference_token *t, enum reference_kind at,
 static bool reference_block_end(reference *r, reference_token *t)
 {
     static const enum reference_kind kinds[] = {
-        [FRAME_ROOT] = REFERENCE_END,         [FRAME_BRANCH] = REFERENCE_ARRIVE,
-        [FRAME_LOOP] = REFERENCE_AGAIN,       [FRAME_WHILE] = REFERENCE_WHILE,
-        [FRAME_REPEAT] = REFERENCE_UNTIL,     [FRAME_REGION] = REFERENCE_LEAVE,
+        [FRAME_ROOT] = REFERENCE_END,         [FRAME_BRANCH] = REFERENCE_ARRIVE, [FRAME_LOOP] = REFERENCE_AGAIN,
+        [FRAME_WHILE] = REFERENCE_WHILE,      [FRAME_REPEAT] = REFERENCE_UNTIL,  [FRAME_REGION] = REFERENCE_LEAVE,
         [FRAME_INTERLEAVE] = REFERENCE_ROUND, [FRAME_LOCK] = REFERENCE_RELEASE,
     };
     if (t->top->kind == FRAME_PLAIN) {
@@ -107,8 +105,7 @@ void reference_go_on(reference *r, reference_token *t)
             return;
         }
         t->top->next = s->next;
-        reference_push(r, t, s->kind == RAD_FLOW_BLOCK ? FRAME_PLAIN : FRAME_REPEAT, s,
-                       &s->branches[0].block);
+        reference_push(r, t, s->kind == RAD_FLOW_BLOCK ? FRAME_PLAIN : FRAME_REPEAT, s, &s->branches[0].block);
     }
 }
 
@@ -195,8 +192,7 @@ static reference_token *reference_branch(reference *r, reference_fork *fork, uin
     const rad_flow_statement *s = fork->statement;
     const rad_flow_block *block = &s->branches[s->kind == RAD_FLOW_MANY ? 0 : index].block;
     fork->activated++;
-    const char *path =
-        reference_text(r, "%s/%u.%u", fork->owner->path, fork->statement->number, index);
+    const char *path = reference_text(r, "%s/%u.%u", fork->owner->path, fork->statement->number, index);
     reference_token *t = reference_token_new(r, reference_free_path(r, path));
     t->parent = fork;
     t->index = index;
@@ -295,8 +291,7 @@ static void reference_step_else(reference *r, reference_token *t)
     if (s->has_else)
         reference_into(r, t, &s->branches[s->branch_count - 1].block);
     else
-        reference_raise(
-            r, t, s->kind == RAD_FLOW_OR ? "no branch of or holds" : "no branch of xor holds");
+        reference_raise(r, t, s->kind == RAD_FLOW_OR ? "no branch of or holds" : "no branch of xor holds");
 }
 
 /* A join that could never be complete. */
@@ -318,9 +313,7 @@ static void reference_step_or(reference *r, reference_token *t)
         return;
     }
     if (reference_too_few(t->here, count)) {
-        reference_raise(
-            r, t,
-            reference_text(r, "the join waits for %u branches of %u", t->here->join_count, count));
+        reference_raise(r, t, reference_text(r, "the join waits for %u branches of %u", t->here->join_count, count));
         return;
     }
     reference_fork *fork = reference_fork_new(r, t);
@@ -371,15 +364,12 @@ static void reference_step_many(reference *r, reference_token *t)
     int64_t count = s->is_over ? reference_lines(value.text) : value.number;
     if (count < 0) count = 0;
     if (s->most != 0 && count > s->most) {
-        reference_raise(
-            r, t,
-            reference_text(r, "%lld instances, and at most %u may be", (long long)count, s->most));
+        reference_raise(r, t, reference_text(r, "%lld instances, and at most %u may be", (long long)count, s->most));
         return;
     }
     if (reference_too_few(s, count)) {
         reference_raise(r, t,
-                        reference_text(r, "the join waits for %u instances of %lld", s->join_count,
-                                       (long long)count));
+                        reference_text(r, "the join waits for %u instances of %lld", s->join_count, (long long)count));
         return;
     }
     reference_fork *fork = reference_fork_new(r, t);
@@ -431,8 +421,7 @@ static void reference_start(reference *r, reference_token *t)
     t->attempt++;
     if (t->attempt == 1) t->effect = reference_next_effect(r, t->path);
     reference_effect(r, reference_text(r, "start %s#%u %s %u", t->path, t->effect,
-                                       rad__flow_name(r->file, reference_task(r, t)->name),
-                                       t->attempt));
+                                       rad__flow_name(r->file, reference_task(r, t)->name), t->attempt));
     t->at = REFERENCE_FINISH;
 }
 
@@ -456,16 +445,14 @@ static void reference_finish(reference *r, reference_token *t)
 {
     const rad_flow_task *task = reference_task(r, t);
     bool fails = task->outcomes == RAD_OUTCOME_FAIL_BIT;
-    if (task->outcomes == (RAD_OUTCOME_OK_BIT | RAD_OUTCOME_FAIL_BIT))
-        fails = reference_ask(r, RAD_PICK_FAULT, 2) == 1;
+    if (task->outcomes == (RAD_OUTCOME_OK_BIT | RAD_OUTCOME_FAIL_BIT)) fails = reference_ask(r, RAD_PICK_FAULT, 2) == 1;
     if (fails && t->attempt <= task->retries) {
         t->at = task->delay_ns == 0 ? REFERENCE_START : REFERENCE_RETRY;
         return;
     }
     if (fails) {
         t->at = REFERENCE_WAITS; /* what has failed is not stopped */
-        reference_raise(r, t,
-                        reference_text(r, "task %s failed", rad__flow_name(r->file, task->name)));
+        reference_raise(r, t, reference_text(r, "task %s failed", rad__flow_name(r->file, task->name)));
         return;
     }
     for (uint32_t i = 0; i < task->writes.count; i++)
@@ -499,8 +486,8 @@ static void reference_compensate(reference *r, reference_token *t)
 static void reference_enter(reference *r, reference_token *t)
 {
     reference_region *region = reference_take(r, sizeof *region);
-    *region = (reference_region){
-        .outer = reference_innermost(t), .statement = t->here, .owner = t, .owner_inside = true};
+    *region =
+        (reference_region){.outer = reference_innermost(t), .statement = t->here, .owner = t, .owner_inside = true};
     if (r->regions == NULL)
         r->regions = region;
     else
@@ -594,8 +581,7 @@ static void reference_step_round(reference *r, reference_token *t)
 
 static void reference_step_taken(reference *r, reference_token *t)
 {
-    const rad_flow_branch *taken =
-        &t->here->branches[reference_ask(r, RAD_PICK_CASE, t->here->branch_count)];
+    const rad_flow_branch *taken = &t->here->branches[reference_ask(r, RAD_PICK_CASE, t->here->branch_count)];
     if (!taken->event.is_timer && taken->event.into != RAD_NONE)
         reference_write(&t->data, taken->event.into, reference_draw(r, taken->event.into));
     reference_into(r, t, &taken->block);
@@ -702,8 +688,7 @@ bool reference_is_enabled(const reference *r, const reference_token *t)
     case REFERENCE_WAITS: return false;
     case REFERENCE_ACQUIRE: return r->locks[t->here->name] == NULL;
     case REFERENCE_AWAIT:
-        return r->milestones[t->here->name] == 1 ||
-               (t->here->has_else && r->milestones[t->here->name] == 2);
+        return r->milestones[t->here->name] == 1 || (t->here->has_else && r->milestones[t->here->name] == 2);
     default: return true;
     }
 }

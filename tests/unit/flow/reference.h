@@ -47,22 +47,10 @@ enum reference_kind {
     REFERENCE_KINDS
 };
 
-enum reference_state {
-    REFERENCE_RUNNING,
-    REFERENCE_DONE,
-    REFERENCE_FAILED,
-    REFERENCE_CANCELLED,
-    REFERENCE_DEADLOCK
-};
+enum reference_state { REFERENCE_RUNNING, REFERENCE_DONE, REFERENCE_FAILED, REFERENCE_CANCELLED, REFERENCE_DEADLOCK };
 
 /* How a token ended: each does exactly once. */
-enum reference_fate {
-    REFERENCE_LIVES,
-    REFERENCE_ARRIVED,
-    REFERENCE_ABSORBED,
-    REFERENCE_STOPPED,
-    REFERENCE_ENDED
-};
+enum reference_fate { REFERENCE_LIVES, REFERENCE_ARRIVED, REFERENCE_ABSORBED, REFERENCE_STOPPED, REFERENCE_ENDED };
 
 typedef struct reference_place {
     const char *path;

@@ -32,8 +32,7 @@ static void reference_stop_effect(reference *r, const reference_token *t)
 }
 
 /* What hangs below it; `only`: of that fork. */
-static void reference_cancel_below(reference *r, const reference_token *t,
-                                   const reference_fork *only)
+static void reference_cancel_below(reference *r, const reference_token *t, const reference_fork *only)
 {
     for (reference_token *i = r->first; i != NULL; i = i->next)
         if (i->parent != NULL && i->parent->holder == t && (only == NULL || i->parent == only))
@@ -116,8 +115,7 @@ void reference_cancel(reference *r, const rad_flow_statement *s)
             if (i->statement->name == s->name) reference_cancel_region(r, i);
     if (s->scope == RAD_CANCEL_TASK)
         for (reference_token *i = r->first; i != NULL; i = i->next)
-            if (reference_lives(i) && reference_is_in_task(i, s->name))
-                reference_cancel_token(r, i);
+            if (reference_lives(i) && reference_is_in_task(i, s->name)) reference_cancel_token(r, i);
 }
 
 void reference_raise(reference *r, reference_token *t, const char *why)

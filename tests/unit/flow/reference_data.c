@@ -69,8 +69,7 @@ static bool reference_number(const char *text, int64_t *out)
         if (*text < '0' || *text > '9') return false;
         int64_t digit = *text - '0';
         if (__builtin_mul_overflow(value, 10, &value)) return false;
-        if (negative ? __builtin_sub_overflow(value, digit, &value)
-                     : __builtin_add_overflow(value, digit, &value))
+        if (negative ? __builtin_sub_overflow(value, digit, &value) : __builtin_add_overflow(value, digit, &value))
             return false;
     }
     *out = value;
@@ -85,8 +84,7 @@ static bool reference_wrong(reference *r, const char *why)
     return false;
 }
 
-static bool reference_arithmetic(reference *r, enum rad_expr_op op, int64_t a, int64_t b,
-                                 int64_t *out)
+static bool reference_arithmetic(reference *r, enum rad_expr_op op, int64_t a, int64_t b, int64_t *out)
 {
     bool over = false;
     switch (op) {
@@ -103,8 +101,8 @@ static bool reference_arithmetic(reference *r, enum rad_expr_op op, int64_t a, i
 
 static bool reference_compare(const rad_flow_expr *e, reference_datum a, reference_datum b)
 {
-    int64_t order = e->a->type == RAD_FLOW_TEXT ? strcmp(a.text, b.text)
-                                                : (a.number > b.number) - (a.number < b.number);
+    int64_t order =
+        e->a->type == RAD_FLOW_TEXT ? strcmp(a.text, b.text) : (a.number > b.number) - (a.number < b.number);
     switch (e->op) {
     case RAD_EXPR_EQUAL: return order == 0;
     case RAD_EXPR_UNEQUAL: return order != 0;
@@ -116,8 +114,7 @@ static bool reference_compare(const rad_flow_expr *e, reference_datum a, referen
 }
 
 /* One operand, or none. */
-static bool reference_single(reference *r, const reference_data *data, const rad_flow_expr *e,
-                             reference_datum *out)
+static bool reference_single(reference *r, const reference_data *data, const rad_flow_expr *e, reference_datum *out)
 {
     reference_datum a = {0, NULL};
     if (e->a != NULL && !reference_evaluate(r, data, e->a, &a)) return false;
@@ -130,13 +127,11 @@ static bool reference_single(reference *r, const reference_data *data, const rad
         return true;
     case RAD_EXPR_VARIABLE: *out = data->values[e->value]; return true;
     case RAD_EXPR_NOT: out->number = !a.number; return true;
-    case RAD_EXPR_NEGATE:
-        return reference_arithmetic(r, RAD_EXPR_SUBTRACT, 0, a.number, &out->number);
+    case RAD_EXPR_NEGATE: return reference_arithmetic(r, RAD_EXPR_SUBTRACT, 0, a.number, &out->number);
     case RAD_EXPR_LINES: out->number = reference_lines(a.text); return true;
     case RAD_EXPR_LENGTH: out->number = (int64_t)strlen(a.text); return true;
     case RAD_EXPR_NUMBER:
-        return reference_number(a.text, &out->number) ||
-               reference_wrong(r, "the text is not a number");
+        return reference_number(a.text, &out->number) || reference_wrong(r, "the text is not a number");
     default: /* text */
         if (e->a->type == RAD_FLOW_TEXT)
             *out = a;
@@ -148,8 +143,7 @@ static bool reference_single(reference *r, const reference_data *data, const rad
     }
 }
 
-bool reference_evaluate(reference *r, const reference_data *data, const rad_flow_expr *e,
-                        reference_datum *out)
+bool reference_evaluate(reference *r, const reference_data *data, const rad_flow_expr *e, reference_datum *out)
 {
     *out = (reference_datum){0, NULL};
     if (e->b == NULL) return reference_single(r, data, e, out);
@@ -171,8 +165,7 @@ bool reference_evaluate(reference *r, const reference_data *data, const rad_flow
     case RAD_EXPR_SUBTRACT:
     case RAD_EXPR_MULTIPLY:
     case RAD_EXPR_DIVIDE:
-    case RAD_EXPR_REMAINDER:
-        return reference_arithmetic(r, e->op, a.number, b.number, &out->number);
+    case RAD_EXPR_REMAINDER: return reference_arithmetic(r, e->op, a.number, b.number, &out->number);
     default: out->number = reference_compare(e, a, b); return true;
     }
 }
@@ -185,16 +178,15 @@ static bool reference_equal(enum rad_flow_type type, reference_datum a, referenc
 }
 
 /* `so_far` is what those of lower index make of it, `value` the next one. */
-static bool reference_merge_two(reference *r, const rad_flow_variable *v, reference_datum base,
-                                reference_datum *so_far, reference_datum value)
+static bool reference_merge_two(reference *r, const rad_flow_variable *v, reference_datum base, reference_datum *so_far,
+                                reference_datum value)
 {
     int64_t more;
     switch (v->merge) {
     case RAD_MERGE_SUM:
         if (__builtin_sub_overflow(value.number, base.number, &more) ||
             __builtin_add_overflow(so_far->number, more, &so_far->number)) {
-            snprintf(r->why, sizeof r->why, "%s: the number is too large",
-                     rad__flow_name(r->file, v->name));
+            snprintf(r->why, sizeof r->why, "%s: the number is too large", rad__flow_name(r->file, v->name));
             return false;
         }
         return true;
@@ -206,9 +198,7 @@ static bool reference_merge_two(reference *r, const rad_flow_variable *v, refere
         return true;
     case RAD_MERGE_AND: so_far->number = so_far->number && value.number; return true;
     case RAD_MERGE_OR: so_far->number = so_far->number || value.number; return true;
-    case RAD_MERGE_APPEND:
-        so_far->text = reference_text(r, "%s\n%s", so_far->text, value.text);
-        return true;
+    case RAD_MERGE_APPEND: so_far->text = reference_text(r, "%s\n%s", so_far->text, value.text); return true;
     case RAD_MERGE_FIRST: return true;
     case RAD_MERGE_LAST: *so_far = value; return true;
     default: break;
@@ -241,8 +231,7 @@ bool reference_merge(reference *r, reference_fork *fork)
             if (!from->written[i]) continue;
             if (!merged.written[i])
                 reference_write(&merged, i, from->values[i]);
-            else if (!reference_merge_two(r, v, into->values[i], &merged.values[i],
-                                          from->values[i]))
+            else if (!reference_merge_two(r, v, into->values[i], &merged.values[i], from->values[i]))
                 return false;
         }
     }
@@ -255,8 +244,7 @@ bool reference_merge(reference *r, reference_fork *fork)
 
 enum { DOMAIN_MOST = 8 };
 
-static void reference_domain_add(reference *r, reference_domain *d, enum rad_flow_type type,
-                                 reference_datum value)
+static void reference_domain_add(reference *r, reference_domain *d, enum rad_flow_type type, reference_datum value)
 {
     for (uint32_t i = 0; i < d->count; i++)
         if (reference_equal(type, d->values[i], value)) return;
@@ -271,8 +259,7 @@ static void reference_domain_add(reference *r, reference_domain *d, enum rad_flo
 
 typedef void (*reference_visit)(reference *r, const rad_flow_expr *e, reference_domain *d);
 
-static void reference_visit_expr(reference *r, const rad_flow_expr *e, reference_visit visit,
-                                 reference_domain *d)
+static void reference_visit_expr(reference *r, const rad_flow_expr *e, reference_visit visit, reference_domain *d)
 {
     if (e == NULL) return;
     visit(r, e, d);
@@ -280,8 +267,7 @@ static void reference_visit_expr(reference *r, const rad_flow_expr *e, reference
     reference_visit_expr(r, e->b, visit, d);
 }
 
-static void reference_visit_block(reference *r, const rad_flow_block *b, reference_visit visit,
-                                  reference_domain *d)
+static void reference_visit_block(reference *r, const rad_flow_block *b, reference_visit visit, reference_domain *d)
 {
     for (const rad_flow_statement *s = b->first; s != NULL; s = s->next) {
         reference_visit_expr(r, s->expr, visit, d);
@@ -300,10 +286,8 @@ static void reference_see_number(reference *r, const rad_flow_expr *e, reference
     if (e->op != RAD_EXPR_CONSTANT || e->type != RAD_FLOW_INT) return;
     reference_datum value = {e->value, NULL};
     reference_domain_add(r, d, RAD_FLOW_INT, value);
-    if (e->value != INT64_MIN)
-        reference_domain_add(r, d, RAD_FLOW_INT, (reference_datum){e->value - 1, NULL});
-    if (e->value != INT64_MAX)
-        reference_domain_add(r, d, RAD_FLOW_INT, (reference_datum){e->value + 1, NULL});
+    if (e->value != INT64_MIN) reference_domain_add(r, d, RAD_FLOW_INT, (reference_datum){e->value - 1, NULL});
+    if (e->value != INT64_MAX) reference_domain_add(r, d, RAD_FLOW_INT, (reference_datum){e->value + 1, NULL});
 }
 
 /* A text that something is compared with. */
@@ -315,8 +299,7 @@ static void reference_see_text(reference *r, const rad_flow_expr *e, reference_d
         if (sides[i]->op == RAD_EXPR_CONSTANT && sides[i]->type == RAD_FLOW_TEXT)
             reference_domain_add(
                 r, d, RAD_FLOW_TEXT,
-                (reference_datum){sides[i]->value,
-                                  rad__flow_name(r->file, (uint32_t)sides[i]->value)});
+                (reference_datum){sides[i]->value, rad__flow_name(r->file, (uint32_t)sides[i]->value)});
 }
 
 /* To zero; of two the positive one. */
@@ -333,8 +316,7 @@ static bool reference_is_met_before(reference_datum a, reference_datum b)
     return a.number < b.number;
 }
 
-static void reference_domain_sort(reference_domain *d,
-                                  bool (*is_before)(reference_datum a, reference_datum b))
+static void reference_domain_sort(reference_domain *d, bool (*is_before)(reference_datum a, reference_datum b))
 {
     for (uint32_t i = 1; i < d->count; i++)
         for (uint32_t k = i; k > 0 && is_before(d->values[k], d->values[k - 1]); k--) {
@@ -348,8 +330,7 @@ static void reference_domain_fill(reference *r, const rad_flow_variable *v, refe
 {
     for (uint32_t i = 0; i < v->domain_count; i++) {
         reference_datum value = {v->domain[i].value, NULL};
-        if (v->type == RAD_FLOW_TEXT)
-            value.text = rad__flow_name(r->file, (uint32_t)v->domain[i].value);
+        if (v->type == RAD_FLOW_TEXT) value.text = rad__flow_name(r->file, (uint32_t)v->domain[i].value);
         reference_domain_add(r, d, v->type, value);
     }
     if (d->count > 0) return;

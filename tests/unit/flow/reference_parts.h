@@ -65,9 +65,8 @@ typedef struct reference_arrival {
 typedef struct reference_fork {
     struct reference_fork *next; /* in order of creation */
     const rad_flow_statement *statement;
-    reference_token *owner; /* the forking token */
-    reference_token *
-        holder; /* whoever is cancelled takes the branches along: the owner; when it has ended, the holder
+    reference_token *owner;  /* the forking token */
+    reference_token *holder; /* whoever is cancelled takes the branches along: the owner; when it has ended, the holder
                               * of its own fork; NULL: nobody */
     reference_region *inside;
     enum rad_flow_join join; /* multi is sync here */
@@ -137,8 +136,7 @@ struct reference {
 /* ---- reference_data.c ------------------------------------------------------------------------------ */
 
 /* False: it failed, and r->why says how. */
-bool reference_evaluate(reference *r, const reference_data *data, const rad_flow_expr *e,
-                        reference_datum *out);
+bool reference_evaluate(reference *r, const reference_data *data, const rad_flow_expr *e, reference_datum *out);
 reference_data reference_data_new(reference *r);
 /* Nothing counts as written in the copy. */
 reference_data reference_data_copy(reference *r, const reference_data *from);
@@ -168,8 +166,8 @@ void reference_settle_joins(reference *r);
 void *reference_take(reference *r, size_t size);
 const char *reference_text(reference *r, const char *format, ...) RAD_PRINTF(2, 3);
 uint32_t reference_ask(reference *r, enum rad_pick_kind kind, uint32_t count);
-void reference_push(reference *r, reference_token *t, enum reference_frame_kind kind,
-                    const rad_flow_statement *owner, const rad_flow_block *block);
+void reference_push(reference *r, reference_token *t, enum reference_frame_kind kind, const rad_flow_statement *owner,
+                    const rad_flow_block *block);
 void reference_pop(reference *r, reference_token *t);
 /* Up to the next thing that costs a step. */
 void reference_go_on(reference *r, reference_token *t);

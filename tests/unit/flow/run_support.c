@@ -36,8 +36,7 @@ rad_flow *flow_parsed(const char *text)
 {
     rad_flow *f;
     rad_error error = {0};
-    if (rad_flow_parse(&f, "test.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_flow_parse(&f, "test.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     return f;
 }
 
@@ -91,8 +90,7 @@ void flow_expect_file(const char *path, const char *text)
 
 void flow_expect_refused(int code, const rad_error *error, int expected, const char *text)
 {
-    if (code != expected || strstr(error->text, text) == NULL)
-        fail_msg("%d: %s; expected %s", code, error->text, text);
+    if (code != expected || strstr(error->text, text) == NULL) fail_msg("%d: %s; expected %s", code, error->text, text);
 }
 
 int flow_run_pid;

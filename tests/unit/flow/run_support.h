@@ -7,9 +7,9 @@
 extern const char flow_folder[]; /* of the case; commands write below flow_made */
 
 /* Waits for a signal go, does a task, waits for another, does it again, then waits in a region r for ever. */
-#define FLOW_WAITS                                                                                 \
-    "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"                       \
-    "wait signal go into x do t wait signal go into x do t\n"                                      \
+#define FLOW_WAITS                                                                                                     \
+    "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"                                           \
+    "wait signal go into x do t wait signal go into x do t\n"                                                          \
     "region r { wait signal never } on cancel { do t } }"
 
 /* No folder, no faults. A setup function. */

@@ -52,8 +52,7 @@ static const rad_policy_class every_class = {
 static bool every_next(every_policy *e)
 {
     e->at = 0;
-    while (e->count > 0 && e->choices[e->count - 1].chosen + 1 == e->choices[e->count - 1].count)
-        e->count--;
+    while (e->count > 0 && e->choices[e->count - 1].chosen + 1 == e->choices[e->count - 1].count) e->count--;
     if (e->count == 0) return false;
     e->choices[e->count - 1].chosen++;
     return true;
@@ -80,8 +79,7 @@ static void story_word(story *y, const char *sign, uint32_t task, const char *ma
 {
     const char *name = rad__flow_name(&y->c->program->file, y->c->program->tree->tasks[task].name);
     if (y->s->ends_only) return;
-    y->used +=
-        (size_t)snprintf(y->text + y->used, STORY_MAX - y->used, "%s%s%s ", sign, name, mark);
+    y->used += (size_t)snprintf(y->text + y->used, STORY_MAX - y->used, "%s%s%s ", sign, name, mark);
     if (y->used >= STORY_MAX) fail_msg("a story is too long: %s", y->text);
 }
 
@@ -91,8 +89,7 @@ static void story_remember(story *y)
     if (!RAD_GROW(&y->before, &y->before_capacity, vm->token_count)) abort();
     y->before_count = vm->token_count;
     for (uint32_t i = 0; i < vm->token_count; i++)
-        y->before[i] = (story_token){vm->tokens[i].lives, vm->tokens[i].pc, vm->tokens[i].task,
-                                     vm->tokens[i].alive};
+        y->before[i] = (story_token){vm->tokens[i].lives, vm->tokens[i].pc, vm->tokens[i].task, vm->tokens[i].alive};
 }
 
 /* What a step of `token` has done, to itself and to others. */
@@ -100,11 +97,9 @@ static void story_tell(story *y, uint32_t token)
 {
     const rad_flow_vm *vm = y->c->vm;
     const rad_flow_op *op = &vm->program->code[y->before[token].pc];
-    if (op->code == RAD_OP_FINISH)
-        story_word(y, "", y->before[token].task, vm->k->value ? "" : "!");
-    bool starts =
-        op->code == RAD_OP_START || (op->code == RAD_OP_COMPENSATE && vm->tokens[token].alive &&
-                                     rad__flow_op(vm, token)->code == RAD_OP_FINISH);
+    if (op->code == RAD_OP_FINISH) story_word(y, "", y->before[token].task, vm->k->value ? "" : "!");
+    bool starts = op->code == RAD_OP_START || (op->code == RAD_OP_COMPENSATE && vm->tokens[token].alive &&
+                                               rad__flow_op(vm, token)->code == RAD_OP_FINISH);
     if (starts && y->s->starts) story_word(y, "<", vm->tokens[token].task, "");
     for (uint32_t i = 0; i < y->before_count; i++) {
         const story_token *b = &y->before[i];
@@ -156,8 +151,7 @@ static void keep(flow_happenings *h, const char *text)
 }
 
 /* policy NULL: at random, the seed being how many there were. */
-static void run_one(const flow_schedules *s, const rad_flow_program *p, every_policy *policy,
-                    flow_happenings *h)
+static void run_one(const flow_schedules *s, const rad_flow_program *p, every_policy *policy, flow_happenings *h)
 {
     rad_error error = {.code = 0};
     story y = {.s = s};
@@ -187,8 +181,7 @@ flow_happenings flow_explore(const flow_schedules *s)
     every_policy policy = {.base = {&every_class}};
     rad_error error = {.code = 0};
     rad_flow_program *p;
-    if (rad__flow_program_read(&p, "test", s->text, strlen(s->text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&p, "test", s->text, strlen(s->text), NULL, &error) != 0) fail_msg("%s", error.text);
     for (; h.schedules < s->random; h.schedules++) run_one(s, p, NULL, &h);
     if (s->random == 0) do {
             run_one(s, p, &policy, &h);
@@ -218,8 +211,7 @@ static void check_against_reference(const char *text)
     char difference[FLOW_DIFFERENCE_MAX];
     flow_lockstep_seen seen = {.steps = 0};
     for (uint64_t seed = 0; seed < 40; seed++) {
-        flow_lockstep_options o = {
-            .policy = policies[seed % 4], .seed = seed, .steps = 300, .is_live = seed >= 20};
+        flow_lockstep_options o = {.policy = policies[seed % 4], .seed = seed, .steps = 300, .is_live = seed >= 20};
         if (!flow_lockstep(text, &o, &seen, difference))
             fail_msg("seed %llu: %s", (unsigned long long)seed, difference);
     }
@@ -237,8 +229,7 @@ void flow_expect(const flow_schedules *s, const char *const *expected)
         same = same && found;
     }
     for (uint32_t i = 0; i < h.count && !same; i++)
-        print_error("%s: %s\n", is_among(h.items[i], expected) ? "can happen" : "CAN HAPPEN",
-                    h.items[i]);
+        print_error("%s: %s\n", is_among(h.items[i], expected) ? "can happen" : "CAN HAPPEN", h.items[i]);
     flow_happenings_free(&h);
     if (!same) fail_msg("not exactly what should be possible:\n%s", s->text);
     check_against_reference(s->text);

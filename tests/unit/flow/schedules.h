@@ -31,10 +31,9 @@ void flow_happenings_free(flow_happenings *h);
 /* Exactly these, in any order; NULL ends the list. Machine and reference interpreter are also run side by side. */
 void flow_expect(const flow_schedules *s, const char *const *expected);
 
-#define FLOW_EXPECT(flow, ...)                                                                     \
-    flow_expect(&(flow_schedules){.text = (flow)}, (const char *const[]){__VA_ARGS__, NULL})
-#define FLOW_EXPECT_VALUE(flow, name, ...)                                                         \
-    flow_expect(&(flow_schedules){.text = (flow), .variable = (name), .ends_only = true},          \
+#define FLOW_EXPECT(flow, ...) flow_expect(&(flow_schedules){.text = (flow)}, (const char *const[]){__VA_ARGS__, NULL})
+#define FLOW_EXPECT_VALUE(flow, name, ...)                                                                             \
+    flow_expect(&(flow_schedules){.text = (flow), .variable = (name), .ends_only = true},                              \
                 (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

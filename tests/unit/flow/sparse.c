@@ -74,9 +74,8 @@ static void do_task(sparse *s)
 
 static void set(sparse *s)
 {
-    static const char *const sets[] = {"set a = 1\n",     "set a = a + 1\n",  "set b = not b\n",
-                                       "set c = a\n",     "set c = 1\n",      "set c = 1 / a\n",
-                                       "set b = a > 0\n", "set s = text(a)\n"};
+    static const char *const sets[] = {"set a = 1\n", "set a = a + 1\n", "set b = not b\n", "set c = a\n",
+                                       "set c = 1\n", "set c = 1 / a\n", "set b = a > 0\n", "set s = text(a)\n"};
     put(s, sets[draw(s, has(s, FAIL) ? 8 : 5)]);
 }
 
@@ -164,9 +163,7 @@ static void compound(sparse *s, enum kind kind, uint32_t depth)
             uint32_t name = s->manies++;
             rad__bytes_format(&s->text, "many g%u 1 up to 2 { ", name);
             block(s, depth + 1);
-            rad__bytes_format(&s->text,
-                              draw(s, 2) == 0 ? " more g%u }\n"
-                                              : " xor { when b { more g%u } else { } } }\n",
+            rad__bytes_format(&s->text, draw(s, 2) == 0 ? " more g%u }\n" : " xor { when b { more g%u } else { } } }\n",
                               name);
         }
         return;
@@ -183,8 +180,7 @@ static bool simple(sparse *s, enum kind kind, uint32_t depth)
                                              [COMPENSATE] = "compensate r0\n"};
     if (kind == MILESTONE) milestone(s, depth);
     if (kind == WAIT)
-        put(s, draw(s, 2) == 0 ? "wait signal g into c\n"
-                               : "defer { on signal h { set b = true } on timer 1s { } }\n");
+        put(s, draw(s, 2) == 0 ? "wait signal g into c\n" : "defer { on signal h { set b = true } on timer 1s { } }\n");
     if (kind == CANCEL_REGION && draw(s, 2) == 0)
         put(s, "cancel region r0\n");
     else if (kind == CANCEL_REGION)
@@ -199,15 +195,14 @@ static void statement(sparse *s, uint32_t depth)
     for (uint32_t i = 0; i < 8 && !has(s, kind); i++) kind = (enum kind)draw(s, KINDS);
     if (s->budget > 0) s->budget--;
     uint32_t plain = draw(s, 5);
-    if (plain == 0) {
+    if (plain == 0)
         set(s);
-    } else if (plain == 1 || depth > 3 || s->budget == 0) {
+    else if (plain == 1 || depth > 3 || s->budget == 0)
         do_task(s);
-    } else if (plain == 2 || !has(s, kind) || kind == DETACH || kind == FIRST || kind == MULTI) {
+    else if (plain == 2 || !has(s, kind) || kind == DETACH || kind == FIRST || kind == MULTI)
         branches(s, "par", depth, true);
-    } else if (!simple(s, kind, depth)) {
+    else if (!simple(s, kind, depth))
         compound(s, kind, depth);
-    }
 }
 
 static void block(sparse *s, uint32_t depth)
@@ -227,9 +222,8 @@ char *flow_sparse(uint64_t seed)
     }
     s.tasks = 3;
     for (uint32_t i = 2; i < 6; i++) s.tasks |= (uint32_t)(draw(&s, 3) == 0) << i;
-    put(&s,
-        "flow f {\ndata { a : int merge max in { 0, 1 }  b : bool merge or  c : int in { 0, 1 }  "
-        "s : text merge append }\ntask sure { call \"f\" outcomes ok }\n");
+    put(&s, "flow f {\ndata { a : int merge max in { 0, 1 }  b : bool merge or  c : int in { 0, 1 }  "
+            "s : text merge append }\ntask sure { call \"f\" outcomes ok }\n");
     statement(&s, 0);
     while (s.budget > 4) statement(&s, 0);
     put(&s, s.regions == 0 ? "xor { when b { region r0 { } } else { } }\n" : "");

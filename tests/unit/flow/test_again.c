@@ -63,8 +63,7 @@ typedef struct ending {
 static ending bench_run(bench *b, uint64_t seed, uint64_t steps)
 {
     static const rad_estimates nothing;
-    rad_run_options run = {
-        .policy = b->policy, .info = {.seed = seed, .estimates = &nothing}, .max_steps = steps};
+    rad_run_options run = {.policy = b->policy, .info = {.seed = seed, .estimates = &nothing}, .max_steps = steps};
     ending e = {.tokens = 0};
     const rad_flow_vm *vm = b->vm;
     const char *what;
@@ -80,8 +79,8 @@ static ending bench_run(bench *b, uint64_t seed, uint64_t steps)
     e.regions = vm->regions_made;
     e.tokens = vm->token_count;
     e.texts = vm->text_count;
-    e.room = vm->fork_pool.count + vm->arrival_pool.count + vm->region_pool.count +
-             vm->undo_pool.count + vm->frame_pool.count + vm->data_pool.count;
+    e.room = vm->fork_pool.count + vm->arrival_pool.count + vm->region_pool.count + vm->undo_pool.count +
+             vm->frame_pool.count + vm->data_pool.count;
     snprintf(e.failure, sizeof e.failure, "%.90s", vm->failure);
     return e;
 }

@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char TEXT[] =
-    "flow f { data { n : int = 1  t : text } task a { run \"a\" } do a do a }";
+static const char TEXT[] = "flow f { data { n : int = 1  t : text } task a { run \"a\" } do a do a }";
 
 static void write_file(double_world *w, const char *name, const char *text, size_t size)
 {
@@ -85,11 +84,9 @@ static void a_case_without_an_id_draws_one(void **state)
 static void commands_run_in_their_folder(void **state)
 {
     (void)state;
-    static const char *const folders[2][3] = {{"/there", "/there/sub/b", "/abs"},
-                                              {"", "sub/b", "/abs"}};
-    rad_flow_program *p =
-        double_program("flow f { task a { run \"a\" } task b { run \"b\" dir \"sub/b\" }\n"
-                       "task c { run \"c\" dir \"/abs\" } do a do b do c }");
+    static const char *const folders[2][3] = {{"/there", "/there/sub/b", "/abs"}, {"", "sub/b", "/abs"}};
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } task b { run \"b\" dir \"sub/b\" }\n"
+                                         "task c { run \"c\" dir \"/abs\" } do a do b do c }");
     for (uint32_t i = 0; i < 2; i++) {
         double_world *w = double_open(1);
         rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
@@ -123,8 +120,8 @@ static bool begins_beside(const char *name, const char *text, size_t size)
         const rad_flow_host *h = double_other(w);
         char *data;
         size_t now;
-        rad__error(&expected, RAD_EINPUT,
-                   "the folder has a file \"%s\" that is not of this case: take another one", name);
+        rad__error(&expected, RAD_EINPUT, "the folder has a file \"%s\" that is not of this case: take another one",
+                   name);
         assert_int_equal(code, RAD_EINPUT);
         assert_string_equal(error.text, expected.text);
         assert_int_equal(h->read(h->context, name, &data, &now, &error), 1);
@@ -203,8 +200,7 @@ static void a_case_that_came_meanwhile_is_left_alone(void **state)
     late = (struct late){w, p, host.lock};
     host.lock = lock_late;
     assert_int_equal(rad__flow_run(&host, p, &o, &result, &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "there is a case in this folder: resume it, or take another folder");
+    assert_string_equal(error.text, "there is a case in this folder: resume it, or take another folder");
     assert_int_equal(double_total(w), 2);
     double_close(w);
     rad__flow_program_free(p);
@@ -216,8 +212,7 @@ static void a_case_that_came_meanwhile_is_left_alone(void **state)
 static void another_flow_is_refused_without_a_copy(void **state)
 {
     (void)state;
-    rad_flow_program *p = double_program(TEXT),
-                     *other = double_program("flow f { task a { run \"a\" } do a }");
+    rad_flow_program *p = double_program(TEXT), *other = double_program("flow f { task a { run \"a\" } do a }");
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result;

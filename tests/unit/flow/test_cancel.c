@@ -18,11 +18,11 @@
 #include <string.h>
 
 /* Tasks that cannot fail, and one that always does. */
-#define FLOW                                                                                       \
-    "flow f {\n"                                                                                   \
-    "  data { n : int merge sum  why : text merge first }\n"                                       \
-    "  task a { call \"a\" outcomes ok }  task b { call \"b\" outcomes ok }\n"                     \
-    "  task c { call \"c\" outcomes ok }  task d { call \"d\" outcomes ok }\n"                     \
+#define FLOW                                                                                                           \
+    "flow f {\n"                                                                                                       \
+    "  data { n : int merge sum  why : text merge first }\n"                                                           \
+    "  task a { call \"a\" outcomes ok }  task b { call \"b\" outcomes ok }\n"                                         \
+    "  task c { call \"c\" outcomes ok }  task d { call \"d\" outcomes ok }\n"                                         \
     "  task bad { call \"bad\" outcomes fail }\n"
 
 /* ---- Losers -------------------------------------------------------------------------------- */
@@ -47,9 +47,9 @@ static void losers_go_with_everything_below_them(void **state)
 {
     (void)state;
     /* The loser waits in a fork, has a detached branch, and one of its branches has another one. */
-    flow_live *l = flow_live_open(
-        FLOW "par { do a } and { par { do b } and { } join none\n"
-             "  par { par { do c } and { } join none do c } and { do d } } join first do a }");
+    flow_live *l =
+        flow_live_open(FLOW "par { do a } and { par { do b } and { } join none\n"
+                            "  par { par { do c } and { } join none do c } and { do d } } join first do a }");
     assert_string_equal(flow_live_under_way(l), "a b c d c");
     flow_live_ok(l, "a");
     assert_string_equal(flow_live_under_way(l), "a");
@@ -61,8 +61,7 @@ static void losers_go_with_everything_below_them(void **state)
 static void losers_that_had_arrived_are_not_cancelled(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open(FLOW "par { do a } and { do b } and { do c } join first 2 do d }");
+    flow_live *l = flow_live_open(FLOW "par { do a } and { do b } and { do c } join first 2 do d }");
     flow_live_ok(l, "c");
     assert_int_equal(l->c->vm->cancelled, 0);
     flow_live_ok(l, "a");
@@ -88,10 +87,8 @@ static void absorbed_branches_are_not_cancelled(void **state)
 static void losers_write_nothing(void **state)
 {
     (void)state;
-    FLOW_EXPECT_VALUE(FLOW "par { set n = 1 } and { set n = 10 } join first }", "n", "| done n=1",
-                      "| done n=10");
-    FLOW_EXPECT_VALUE(FLOW "par { set n = 1 } and { set n = 10 } join any }", "n", "| done n=1",
-                      "| done n=10");
+    FLOW_EXPECT_VALUE(FLOW "par { set n = 1 } and { set n = 10 } join first }", "n", "| done n=1", "| done n=10");
+    FLOW_EXPECT_VALUE(FLOW "par { set n = 1 } and { set n = 10 } join any }", "n", "| done n=1", "| done n=10");
     FLOW_EXPECT_VALUE(FLOW "par { set n = 1 } and { set n = 10 } }", "n", "| done n=11");
 }
 
@@ -100,8 +97,8 @@ static void losers_write_nothing(void **state)
 static void must_hold_3_tokens_outside_a_region_are_untouched(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        FLOW "par { region r { par { do a } and { do b } } do d } and { do c } join sync do d }");
+    flow_live *l =
+        flow_live_open(FLOW "par { region r { par { do a } and { do b } } do d } and { do c } join sync do d }");
     assert_string_equal(flow_live_under_way(l), "c a b");
     flow_live_cancel(l, RAD_CANCEL_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "c");
@@ -120,9 +117,8 @@ static void must_hold_3_tokens_outside_a_region_are_untouched(void **state)
 static void detached_branches_from_before_are_untouched(void **state)
 {
     (void)state;
-    const char *text = FLOW
-        "par { par { do a } and { } join none region r { do b } } and { do c cancel region r }\n"
-        "join sync do d }";
+    const char *text = FLOW "par { par { do a } and { } join none region r { do b } } and { do c cancel region r }\n"
+                            "join sync do d }";
     flow_live *l = flow_live_open(text);
     assert_string_equal(flow_live_under_way(l), "b c a");
     flow_live_ok(l, "c");
@@ -182,15 +178,12 @@ static void the_outer_region_takes_the_inner_ones_with_it(void **state)
                      "  on failure { do b } do b } on cancel { do c } do d }",
                 "a c d | done");
     /* The inner one alone: its handler, and the outer region goes on. */
-    FLOW_EXPECT(FLOW
-                "region out { region in { do a cancel region in do b } on cancel { do c } do d }\n"
-                "on cancel { do b } }",
+    FLOW_EXPECT(FLOW "region out { region in { do a cancel region in do b } on cancel { do c } do d }\n"
+                     "on cancel { do b } }",
                 "a c d | done");
     /* Without a handler the owner of the inner one goes; it is the owner of the outer one, too. */
-    FLOW_EXPECT(
-        FLOW
-        "region out { region in { do a cancel region in do b } do b } on cancel { do c } do d }",
-        "a | done");
+    FLOW_EXPECT(FLOW "region out { region in { do a cancel region in do b } do b } on cancel { do c } do d }",
+                "a | done");
 }
 
 static void inner_regions_of_other_tokens(void **state)
@@ -201,8 +194,7 @@ static void inner_regions_of_other_tokens(void **state)
                                        "do d }");
     assert_string_equal(flow_live_under_way(l), "a b");
     flow_live_cancel(l, RAD_CANCEL_REGION, "out");
-    assert_string_equal(flow_live_under_way(l),
-                        "c"); /* not d: who would be in its handler is cancelled */
+    assert_string_equal(flow_live_under_way(l), "c"); /* not d: who would be in its handler is cancelled */
     assert_int_equal(l->c->vm->cancelled, 2);
     assert_int_equal(flow_live_count(l, "stop "), 2);
     flow_live_ok(l, "c");
@@ -213,8 +205,7 @@ static void inner_regions_of_other_tokens(void **state)
 static void every_instance_of_a_region_is_cancelled(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open(FLOW "many 3 as k { region r { do a } on cancel { set n = n + 1 } } do b }");
+    flow_live *l = flow_live_open(FLOW "many 3 as k { region r { do a } on cancel { set n = n + 1 } } do b }");
     assert_string_equal(flow_live_under_way(l), "a a a");
     flow_live_ok(l, "a"); /* one has left */
     flow_live_cancel(l, RAD_CANCEL_REGION, "r");
@@ -228,9 +219,8 @@ static void every_instance_of_a_region_is_cancelled(void **state)
 static void added_instances_are_outside_the_region_of_who_added_them(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        FLOW "many m 1 up to 2 as k { xor { when k == 1 { do b } else { } } region r { \n"
-             "  xor { when k == 0 { more m } else { } } do a } on cancel { } } do d }");
+    flow_live *l = flow_live_open(FLOW "many m 1 up to 2 as k { xor { when k == 1 { do b } else { } } region r { \n"
+                                       "  xor { when k == 0 { more m } else { } } do a } on cancel { } } do d }");
     assert_string_equal(flow_live_under_way(l), "a b");
     flow_live_cancel(l, RAD_CANCEL_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "b");
@@ -248,8 +238,7 @@ static void inner_instances_that_were_left_hide_nobody(void **state)
     static const char *const keys[] = {"0/2.0#1", "0/2.1#1", "0/2.2#1", "0/2.3#1"};
     for (uint32_t order = 0; order < 4 * 4 * 4; order++) {
         uint32_t left[3] = {order % 4, order / 4 % 4, order / 16}, gone = 0;
-        flow_live *l = flow_live_open(
-            FLOW "region out { many 4 { region in { do a } await m } } on cancel { do c } }");
+        flow_live *l = flow_live_open(FLOW "region out { many 4 { region in { do a } await m } } on cancel { do c } }");
         for (uint32_t i = 0; i < 3; i++) {
             gone += flow_live_result(l, keys[left[i]], 1, true);
             flow_live_go_on(l);
@@ -269,10 +258,10 @@ static void places_that_were_left_are_others(void **state)
     static const char *const keys[] = {"0/1.0/3.0#1", "0/1.0/3.1#1", "0/1.0/3.2#1", "0/1.0/3.3#1"};
     for (uint32_t order = 0; order < 4 * 4 * 4; order++) {
         uint32_t left[3] = {order % 4, order / 4 % 4, order / 16};
-        flow_live *l = flow_live_open(
-            FLOW "par { region out { many 4 { region in { do a } await m } } on cancel { do c } }\n"
-                 "and { wait signal go region other { do b } } and { wait signal go region more { "
-                 "do d } } }");
+        flow_live *l =
+            flow_live_open(FLOW "par { region out { many 4 { region in { do a } await m } } on cancel { do c } }\n"
+                                "and { wait signal go region other { do b } } and { wait signal go region more { "
+                                "do d } } }");
         for (uint32_t i = 0; i < 3; i++) {
             flow_live_result(l, keys[left[i]], 1, true);
             flow_live_go_on(l);
@@ -301,11 +290,9 @@ static void who_cancels_may_be_among_them(void **state)
 {
     (void)state;
     FLOW_EXPECT(FLOW "region r { do a cancel region r do b } do c }", "a | done");
-    FLOW_EXPECT(FLOW "par { region r { do a cancel region r do b } do b } and { } join sync do c }",
-                "a c | done");
+    FLOW_EXPECT(FLOW "par { region r { do a cancel region r do b } do b } and { } join sync do c }", "a c | done");
     FLOW_EXPECT(FLOW "par { region r { do a cancel region r } } and { } do c }", "a | deadlock");
-    FLOW_EXPECT(FLOW
-                "region r { par { do a cancel region r do b } and { } } on cancel { do c } do d }",
+    FLOW_EXPECT(FLOW "region r { par { do a cancel region r do b } and { } } on cancel { do c } do d }",
                 "a c d | done");
     /* It does not stand before the task yet when it cancels it. */
     FLOW_EXPECT(FLOW "cancel task a do a }", "a | done");
@@ -314,8 +301,7 @@ static void who_cancels_may_be_among_them(void **state)
 static void the_case(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        FLOW "region r { par { do a } and { do b cancel case } } on cancel { do c } }");
+    flow_live *l = flow_live_open(FLOW "region r { par { do a } and { do b cancel case } } on cancel { do c } }");
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_CANCELLED);
     assert_string_equal(flow_live_under_way(l), "");
     assert_int_equal(flow_live_count(l, "stop "), 1);
@@ -368,8 +354,7 @@ static void a_sync_join_does_not_wait_for_cancelled_branches(void **state)
 static void a_sync_join_of_nobody_goes_on(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open(FLOW "set n = 5 par { set n = 7 do a } and { do a } join sync do b }");
+    flow_live *l = flow_live_open(FLOW "set n = 5 par { set n = 7 do a } and { do a } join sync do b }");
     flow_live_cancel(l, RAD_CANCEL_TASK, "a");
     assert_string_equal(flow_live_under_way(l), "b");
     assert_string_equal(flow_live_value(l, "n"), "5"); /* as at the fork */
@@ -380,8 +365,7 @@ static void a_sync_join_of_nobody_goes_on(void **state)
 static void other_joins_wait_for_ever(void **state)
 {
     (void)state;
-    FLOW_EXPECT(FLOW "par { region r { await m } } and { cancel region r } do c }", "| deadlock",
-                "| deadlock");
+    FLOW_EXPECT(FLOW "par { region r { await m } } and { cancel region r } do c }", "| deadlock", "| deadlock");
     flow_live *l = flow_live_open(FLOW "par { do a } and { do b } join first 2 do c }");
     flow_live_cancel(l, RAD_CANCEL_TASK, "a");
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_DEADLOCK);
@@ -401,11 +385,10 @@ static void a_task_wherever_it_is(void **state)
 {
     (void)state;
     /* Under way; before another attempt; as what takes something back. Not: in another task. */
-    flow_live *l = flow_live_open(
-        "flow f { task a { call \"a\" retry 2 delay 7s }  task b { call \"b\" }\n"
-        "  task u { call \"u\" undo a }\n"
-        "par { do a } and { do a } and { region r { do u compensate r do b } } and { do b }\n"
-        "join sync }");
+    flow_live *l = flow_live_open("flow f { task a { call \"a\" retry 2 delay 7s }  task b { call \"b\" }\n"
+                                  "  task u { call \"u\" undo a }\n"
+                                  "par { do a } and { do a } and { region r { do u compensate r do b } } and { do b }\n"
+                                  "join sync }");
     assert_string_equal(flow_live_under_way(l), "a a u b");
     flow_live_fail(l, "a");
     flow_live_ok(l, "u");
@@ -439,13 +422,10 @@ static void locks_are_given_back(void **state)
     FLOW_EXPECT(FLOW "par { region r { lock l { await m } } } and { cancel region r lock l { do a "
                      "} } join sync }",
                 "a | done", "a | deadlock", "| deadlock"); /* who enters later is not cancelled */
-    FLOW_EXPECT(FLOW "region r { lock l { do a cancel region r } } on cancel { lock l { do b } } }",
-                "a b | done");
-    FLOW_EXPECT(FLOW "region r { lock l { do a fail } } on failure { lock l { do b } } }",
-                "a b | done");
-    FLOW_EXPECT(FLOW "par { lock l { do a } } and { do b } join first lock l { do c } }",
-                "a c | done", "a b c | done", "b a c | done", "b c | done", "a -b c | done",
-                "b -a c | done");
+    FLOW_EXPECT(FLOW "region r { lock l { do a cancel region r } } on cancel { lock l { do b } } }", "a b | done");
+    FLOW_EXPECT(FLOW "region r { lock l { do a fail } } on failure { lock l { do b } } }", "a b | done");
+    FLOW_EXPECT(FLOW "par { lock l { do a } } and { do b } join first lock l { do c } }", "a c | done", "a b c | done",
+                "b a c | done", "b c | done", "a -b c | done", "b -a c | done");
 }
 
 static void timers_are_forgotten(void **state)
@@ -486,9 +466,9 @@ static void timers_are_forgotten(void **state)
 static void a_failure_cancels_what_else_is_inside(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        FLOW "par { region r { set n = 3 par { do bad } and { do a } and { set n = 4 do b } }\n"
-             "  on failure into why { do c } } and { do d } }");
+    flow_live *l =
+        flow_live_open(FLOW "par { region r { set n = 3 par { do bad } and { do a } and { set n = 4 do b } }\n"
+                            "  on failure into why { do c } } and { do d } }");
     flow_live_ok(l, "a");
     flow_live_fail(l, "bad");
     assert_string_equal(flow_live_under_way(l), "d c");
@@ -504,17 +484,12 @@ static void a_failure_cancels_what_else_is_inside(void **state)
 static void the_innermost_region_that_takes_failures(void **state)
 {
     (void)state;
-    FLOW_EXPECT(
-        FLOW
-        "region out { region in { do a fail } on failure { do b } do c } on failure { do d } }",
-        "a b c | done");
-    FLOW_EXPECT(
-        FLOW "region out { region in { do a fail } on cancel { do b } do c } on failure { do d } }",
-        "a d | done");
-    FLOW_EXPECT(
-        FLOW
-        "region out { region in { do a fail } on failure { fail } do c } on failure { do d } }",
-        "a d | done");
+    FLOW_EXPECT(FLOW "region out { region in { do a fail } on failure { do b } do c } on failure { do d } }",
+                "a b c | done");
+    FLOW_EXPECT(FLOW "region out { region in { do a fail } on cancel { do b } do c } on failure { do d } }",
+                "a d | done");
+    FLOW_EXPECT(FLOW "region out { region in { do a fail } on failure { fail } do c } on failure { do d } }",
+                "a d | done");
     FLOW_EXPECT(FLOW "region in { do a fail \"so\" } on cancel { do b } do c }", "a | failed (so)");
     /* A region whose owner has left takes none. */
     FLOW_EXPECT(FLOW "region out { region in { par { await m fail } and { } join none } on failure "
@@ -545,8 +520,7 @@ static void long_reasons_are_cut_off(void **state)
         char reason[320], text[800], expected[320];
         memset(reason, 'x', length);
         reason[length] = 0;
-        snprintf(text, sizeof text,
-                 FLOW "region r { fail \"%s\" } on failure into why { set n = length(why) } }",
+        snprintf(text, sizeof text, FLOW "region r { fail \"%s\" } on failure into why { set n = length(why) } }",
                  reason);
         snprintf(expected, sizeof expected, "%.299s", reason);
         flow_live *l = flow_live_open(text);
@@ -561,29 +535,25 @@ static void long_reasons_are_cut_off(void **state)
 static void branches_that_disagree(void **state)
 {
     (void)state;
-    const char *text =
-        "flow f { data { a : int  b : int }\n"
-        "region r { par { set a = 1 set b = 1 } and { set b = 2 } } on failure { set b = b + 5 } }";
+    const char *text = "flow f { data { a : int  b : int }\n"
+                       "region r { par { set a = 1 set b = 1 } and { set b = 2 } } on failure { set b = b + 5 } }";
     FLOW_EXPECT_VALUE(text, "a", "| done a=0");
     FLOW_EXPECT_VALUE(text, "b", "| done b=5");
     FLOW_EXPECT("flow f { data { a : int } par { set a = 1 } and { set a = 2 } }",
                 "| failed (branches disagree about a, which has no merge rule)");
-    flow_live *l =
-        flow_live_open("flow f { data { a : int }\npar {\nset a = 1 } and { set a = 2 }\n"
-                       "set a = 5 }");
-    assert_string_equal(rad__flow_case_failure(l->c),
-                        "line 2: branches disagree about a, which has no merge rule");
+    flow_live *l = flow_live_open("flow f { data { a : int }\npar {\nset a = 1 } and { set a = 2 }\n"
+                                  "set a = 5 }");
+    assert_string_equal(rad__flow_case_failure(l->c), "line 2: branches disagree about a, which has no merge rule");
     flow_live_close(l);
-    FLOW_EXPECT_VALUE("flow f { data { a : int } par { set a = 2 } and { set a = 2 } and { } }",
-                      "a", "| done a=2");
+    FLOW_EXPECT_VALUE("flow f { data { a : int } par { set a = 2 } and { set a = 2 } and { } }", "a", "| done a=2");
 }
 
 /* ---- Taking back --------------------------------------------------------------------------- */
 
-#define UNDO                                                                                       \
-    "flow f { task a { call \"a\" outcomes ok undo ua }  task b { call \"b\" outcomes ok undo ub " \
-    "}\n"                                                                                          \
-    "  task ua { call \"ua\" outcomes ok }  task ub { call \"ub\" outcomes ok undo a }\n"          \
+#define UNDO                                                                                                           \
+    "flow f { task a { call \"a\" outcomes ok undo ua }  task b { call \"b\" outcomes ok undo ub "                     \
+    "}\n"                                                                                                              \
+    "  task ua { call \"ua\" outcomes ok }  task ub { call \"ub\" outcomes ok undo a }\n"                              \
     "  task c { call \"c\" outcomes ok }\n"
 
 static void what_was_completed_is_taken_back(void **state)
@@ -592,8 +562,7 @@ static void what_was_completed_is_taken_back(void **state)
     FLOW_EXPECT(UNDO "region r { do a do b do c do a fail } on failure { compensate r } do c }",
                 "a b c a ua ub ua c | done");
     /* Of an inner region that was left, too; what was not completed is not taken back. */
-    FLOW_EXPECT(UNDO "region r { do a region i { do b } fail } on failure { compensate r } }",
-                "a b ub ua | done");
+    FLOW_EXPECT(UNDO "region r { do a region i { do b } fail } on failure { compensate r } }", "a b ub ua | done");
     /* Once; of the last instance; and of nothing. */
     FLOW_EXPECT(UNDO "region r { do a } compensate r compensate r }", "a ua | done");
     FLOW_EXPECT(UNDO "loop 2 { region r { do a } } compensate r }", "a a ua | done");
@@ -605,9 +574,8 @@ static void what_was_completed_is_taken_back(void **state)
 static void regions_outlive_what_is_inside(void **state)
 {
     (void)state;
-    flow_expect(
-        &(flow_schedules){.text = UNDO "many 2 { region r { region i { } do a } } compensate r }"},
-        (const char *const[]){"a a ua | done", NULL});
+    flow_expect(&(flow_schedules){.text = UNDO "many 2 { region r { region i { } do a } } compensate r }"},
+                (const char *const[]){"a a ua | done", NULL});
 }
 
 int main(void)

@@ -23,8 +23,7 @@ static rad_flow_program *read_flow(const char *text)
 {
     rad_flow_program *p;
     rad_error error = {0};
-    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     return p;
 }
 
@@ -53,8 +52,7 @@ static const char *value_of(const rad_flow_case *c, const char *name)
 }
 
 /* Runs a flow to its end in a chosen world; the value of x. */
-static const char *x_after(const char *text, const char *policy, uint64_t seed,
-                           enum rad_flow_state expected)
+static const char *x_after(const char *text, const char *policy, uint64_t seed, enum rad_flow_state expected)
 {
     static char x[200];
     rad_flow_program *p = read_flow(text);
@@ -71,9 +69,9 @@ static const char *x_after(const char *text, const char *policy, uint64_t seed,
 
 /* ---- Decisions ------------------------------------------------------------------------------------------- */
 
-#define RACE                                                                                       \
-    "flow f { data { x: int = 0 merge first } par { set x = 1 } and { set x = 2 } and { set x = "  \
-    "3 } "                                                                                         \
+#define RACE                                                                                                           \
+    "flow f { data { x: int = 0 merge first } par { set x = 1 } and { set x = 2 } and { set x = "                      \
+    "3 } "                                                                                                             \
     "join first }"
 
 /* Tokens and branches: both are the kernel's. */
@@ -81,25 +79,21 @@ static void decision_1_every_choice_is_the_kernels(void **state)
 {
     (void)state;
     bool met[4] = {false};
-    for (uint64_t seed = 0; seed < 100; seed++)
-        met[x_after(RACE, "random", seed, RAD_CASE_DONE)[0] - '0'] = true;
+    for (uint64_t seed = 0; seed < 100; seed++) met[x_after(RACE, "random", seed, RAD_CASE_DONE)[0] - '0'] = true;
     assert_true(met[1] && met[2] && met[3] && !met[0]);
     bool branch[4] = {false};
     for (uint64_t seed = 0; seed < 100; seed++)
-        branch[x_after(
-                   "flow f { data { x: int } xor { when true { set x = 1 } when false { set x = "
-                   "2 } when true { set x = 3 } else { set x = 0 } } }",
-                   "random", seed, RAD_CASE_DONE)[0] -
+        branch[x_after("flow f { data { x: int } xor { when true { set x = 1 } when false { set x = "
+                       "2 } when true { set x = 3 } else { set x = 0 } } }",
+                       "random", seed, RAD_CASE_DONE)[0] -
                '0'] = true;
     assert_true(branch[1] && branch[3] && !branch[2] && !branch[0]);
+    assert_string_equal(x_after("flow f { data { x: int } xor { when false { set x = 1 } else { set "
+                                "x = 9 } } }",
+                                "random", 1, RAD_CASE_DONE),
+                        "9");
     assert_string_equal(
-        x_after("flow f { data { x: int } xor { when false { set x = 1 } else { set "
-                "x = 9 } } }",
-                "random", 1, RAD_CASE_DONE),
-        "9");
-    assert_string_equal(x_after("flow f { data { x: int } xor { when false { set x = 1 } } }",
-                                "random", 1, RAD_CASE_FAILED),
-                        "0");
+        x_after("flow f { data { x: int } xor { when false { set x = 1 } } }", "random", 1, RAD_CASE_FAILED), "0");
 }
 
 /* The same fork path is the same token in every schedule. */
@@ -132,32 +126,27 @@ static void decision_3_each_fork_owns_its_join(void **state)
     (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         /* Repeated and nested: each round joins its own. */
-        assert_string_equal(
-            x_after(
-                "flow f { data { x: int = 0 merge sum } loop 3 { par { par { set x = x + 1 } and "
-                "{ set x = x + 1 } } and { set x = x + 1 } } }",
-                "random", seed, RAD_CASE_DONE),
-            "9");
+        assert_string_equal(x_after("flow f { data { x: int = 0 merge sum } loop 3 { par { par { set x = x + 1 } and "
+                                    "{ set x = x + 1 } } and { set x = x + 1 } } }",
+                                    "random", seed, RAD_CASE_DONE),
+                            "9");
         /* first 2 of 3 counts two, and cancels the third; any 2 absorbs it. */
-        assert_string_equal(
-            x_after("flow f { data { x: int = 0 merge sum } par { set x = 1 } and { "
-                    "set x = 1 } and { set x = 1 } join first 2 }",
-                    "random", seed, RAD_CASE_DONE),
-            "2");
-        assert_string_equal(
-            x_after("flow f { data { x: int = 0 merge sum } par { set x = 1 } and { "
-                    "set x = 1 } and { set x = 1 } join any 2 }",
-                    "random", seed, RAD_CASE_DONE),
-            "2");
+        assert_string_equal(x_after("flow f { data { x: int = 0 merge sum } par { set x = 1 } and { "
+                                    "set x = 1 } and { set x = 1 } join first 2 }",
+                                    "random", seed, RAD_CASE_DONE),
+                            "2");
+        assert_string_equal(x_after("flow f { data { x: int = 0 merge sum } par { set x = 1 } and { "
+                                    "set x = 1 } and { set x = 1 } join any 2 }",
+                                    "random", seed, RAD_CASE_DONE),
+                            "2");
         /* sync waits for what was activated, minus what was cancelled. */
-        assert_string_equal(
-            x_after("flow f { data { x: int = 0 merge sum } or { when true { set x = x + 1 } when "
-                    "false { set x = x + 100 } when true { region r { cancel region r } } } join "
-                    "sync set x = x + 10 }",
-                    "random", seed, RAD_CASE_DONE),
-            "11");
-        x_after("flow f { data { x: int } par { set x = 1 } and { region r { cancel region r } } }",
-                "random", seed, RAD_CASE_DEADLOCK);
+        assert_string_equal(x_after("flow f { data { x: int = 0 merge sum } or { when true { set x = x + 1 } when "
+                                    "false { set x = x + 100 } when true { region r { cancel region r } } } join "
+                                    "sync set x = x + 10 }",
+                                    "random", seed, RAD_CASE_DONE),
+                            "11");
+        x_after("flow f { data { x: int } par { set x = 1 } and { region r { cancel region r } } }", "random", seed,
+                RAD_CASE_DEADLOCK);
     }
 }
 
@@ -171,44 +160,40 @@ static void decision_4_branches_have_their_own_data(void **state)
         "loop 3 { set x = x + 1 } } }";
     for (uint64_t seed = 0; seed < 100; seed++)
         assert_string_equal(x_after(flow, "random", seed, RAD_CASE_DONE), "14"); /* 5 + 5 + 1 + 3 */
-    x_after("flow f { data { x: int } par { set x = 1 } and { set x = 2 } }", "random", 1,
-            RAD_CASE_FAILED);
-    assert_string_equal(x_after("flow f { data { x: int } par { set x = 2 } and { set x = 2 } }",
-                                "random", 1, RAD_CASE_DONE),
-                        "2");
+    x_after("flow f { data { x: int } par { set x = 1 } and { set x = 2 } }", "random", 1, RAD_CASE_FAILED);
+    assert_string_equal(
+        x_after("flow f { data { x: int } par { set x = 2 } and { set x = 2 } }", "random", 1, RAD_CASE_DONE), "2");
 }
 
 static void decision_5_loops_cancel_and_defer_are_real(void **state)
 {
     (void)state;
-    assert_string_equal(
-        x_after("flow f { data { x: int = 1 } while x < 100 { set x = x * 2 } "
-                "repeat { set x = x + 1 } until true loop x - 127 { set x = x + 1 } }",
-                "first", 1, RAD_CASE_DONE),
-        "131");
+    assert_string_equal(x_after("flow f { data { x: int = 1 } while x < 100 { set x = x * 2 } "
+                                "repeat { set x = x + 1 } until true loop x - 127 { set x = x + 1 } }",
+                                "first", 1, RAD_CASE_DONE),
+                        "131");
     assert_string_equal(x_after("flow f { data { x: int = 1 } region r { cancel region r set x = 7 "
                                 "} on cancel { set x = 3 } }",
                                 "first", 1, RAD_CASE_DONE),
                         "3");
     bool met[3] = {false};
     for (uint64_t seed = 0; seed < 40; seed++)
-        met[x_after(
-                "flow f { data { x: int } defer { on signal s { set x = 1 } on timer 1h { set x "
-                "= 2 } } }",
-                "random", seed, RAD_CASE_DONE)[0] -
+        met[x_after("flow f { data { x: int } defer { on signal s { set x = 1 } on timer 1h { set x "
+                    "= 2 } } }",
+                    "random", seed, RAD_CASE_DONE)[0] -
             '0'] = true;
     assert_true(met[1] && met[2]);
 }
 
 /* ---- Determinism ----------------------------------------------------------------------------------------- */
 
-#define BUSY                                                                                       \
-    "flow f { data { x: int = 0 merge sum w: text }\n"                                             \
-    "task t { run \"true\" capture x retry 1 delay 1s undo u } task u { run \"true\" outcomes ok " \
-    "}\n"                                                                                          \
-    "region r { par { do t } and { do t do t } and { loop 4 { set x = x + 1 } } join sync\n"       \
-    "many 4 as i { lock l { set x = x + i } } join any 3\n"                                        \
-    "interleave { set x = x + 1 } and { set x = x * 2 } and { do t }\n"                            \
+#define BUSY                                                                                                           \
+    "flow f { data { x: int = 0 merge sum w: text }\n"                                                                 \
+    "task t { run \"true\" capture x retry 1 delay 1s undo u } task u { run \"true\" outcomes ok "                     \
+    "}\n"                                                                                                              \
+    "region r { par { do t } and { do t do t } and { loop 4 { set x = x + 1 } } join sync\n"                           \
+    "many 4 as i { lock l { set x = x + i } } join any 3\n"                                                            \
+    "interleave { set x = x + 1 } and { set x = x * 2 } and { do t }\n"                                                \
     "} on failure into w { compensate r } }"
 
 /* Quanta of one, of seven, and all at once: one trace. */
@@ -253,11 +238,8 @@ static void replays_are_the_same_run(void **state)
     uint64_t different = 0;
     rad_digest last = {0, 0};
     for (uint64_t seed = 0; seed < 100; seed++) {
-        rad_flow_case_options o = {.policy = "random",
-                                   .seed = seed,
-                                   .world = RAD_WORLD_CHOSEN,
-                                   .keep_choices = true,
-                                   .whole_trace = true};
+        rad_flow_case_options o = {
+            .policy = "random", .seed = seed, .world = RAD_WORLD_CHOSEN, .keep_choices = true, .whole_trace = true};
         rad_flow_case *c = open_case(p, &o);
         enum rad_flow_state end = rad__flow_case_run(c, 100000);
         char *one = steps_of(c);
@@ -267,8 +249,7 @@ static void replays_are_the_same_run(void **state)
         rad_error error = {0};
         assert_int_equal(rad__policy_guide(&guide, &error), 0);
         rad__guide_set(guide, chosen, c->choice_count);
-        rad_flow_case_options again = {
-            .own_policy = guide, .world = RAD_WORLD_CHOSEN, .whole_trace = true};
+        rad_flow_case_options again = {.own_policy = guide, .world = RAD_WORLD_CHOSEN, .whole_trace = true};
         rad_flow_case *d = open_case(p, &again);
         assert_int_equal(rad__flow_case_run(d, 100000), end);
         assert_int_equal(rad__flow_case_steps(c), rad__flow_case_steps(d));
@@ -292,11 +273,10 @@ static void replays_are_the_same_run(void **state)
 static void confluent_flows_end_in_one_way(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        read_flow("flow f { data { x: int = 0 merge sum y: int in { 1, 2, 3, 4 } merge max }\n"
-                  "task t { run \"true\" capture y outcomes ok }\n"
-                  "par { do t set x = y } and { many 3 as i { do t set x = x + y * i } } and { do "
-                  "t } join all }");
+    rad_flow_program *p = read_flow("flow f { data { x: int = 0 merge sum y: int in { 1, 2, 3, 4 } merge max }\n"
+                                    "task t { run \"true\" capture y outcomes ok }\n"
+                                    "par { do t set x = y } and { many 3 as i { do t set x = x + y * i } } and { do "
+                                    "t } join all }");
     for (uint64_t outcome = 1; outcome < 20; outcome++) {
         char x[24] = "", y[24] = "";
         for (uint64_t seed = 0; seed < 30; seed++) {
@@ -412,28 +392,20 @@ static void what_makes_no_sense_is_refused(void **state)
         rad_flow_input in;
         const char *text;
     } bad[] = {
-        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#2"},
-         "nothing with the key 0/1.0#2 was asked for"},
-        {{.kind = RAD_INPUT_RESULT, .key = "0/9.0#1"},
-         "nothing with the key 0/9.0#1 was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#2"}, "nothing with the key 0/1.0#2 was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/9.0#1"}, "nothing with the key 0/9.0#1 was asked for"},
         {{.kind = RAD_INPUT_RESULT, .key = "0/1.0"}, "nothing with the key 0/1.0 was asked for"},
-        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#1x"},
-         "nothing with the key 0/1.0#1x was asked for"},
-        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#01"},
-         "nothing with the key 0/1.0#01 was asked for"},
-        {{.kind = RAD_INPUT_RESULT, .key = "0/01.0#1"},
-         "nothing with the key 0/01.0#1 was asked for"},
-        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0'1#1"},
-         "nothing with the key 0/1.0'1#1 was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#1x"}, "nothing with the key 0/1.0#1x was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0#01"}, "nothing with the key 0/1.0#01 was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/01.0#1"}, "nothing with the key 0/01.0#1 was asked for"},
+        {{.kind = RAD_INPUT_RESULT, .key = "0/1.0'1#1"}, "nothing with the key 0/1.0'1#1 was asked for"},
         {{.kind = RAD_INPUT_RESULT, .key = ""}, "nothing with the key  was asked for"},
         {{.kind = RAD_INPUT_RESULT}, "nothing with the key (none) was asked for"},
         {{.kind = RAD_INPUT_TIMER, .key = "0/1.1#1"}, "0/1.1#1 has no timer 0"},
         {{.kind = RAD_INPUT_SIGNAL, .name = "stop"}, "the flow f waits for no signal stop"},
         {{.kind = RAD_INPUT_SIGNAL}, "the flow f waits for no signal (none)"},
-        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "q"},
-         "the flow f has no task q"},
-        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"},
-         "the flow f has no region r"},
+        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "q"}, "the flow f has no task q"},
+        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"}, "the flow f has no region r"},
         {{.kind = RAD_INPUT_KINDS}, "an input of the unknown kind 5"},
     };
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -449,8 +421,7 @@ static void what_makes_no_sense_is_refused(void **state)
     rad_error error = {0};
     rad_flow_initial initial = {"x", "many"};
     assert_int_equal(
-        rad__flow_case_open(
-            &c, p, &(rad_flow_case_options){.initial = &initial, .initial_count = 1}, &error),
+        rad__flow_case_open(&c, p, &(rad_flow_case_options){.initial = &initial, .initial_count = 1}, &error),
         RAD_EINPUT);
     assert_string_equal(error.text, "x=many is not a number");
     rad__flow_program_free(p);
@@ -476,12 +447,8 @@ static void write_journal(const rad_flow_program *p, rad_bytes *out, bool lie)
         {.type = RAD_RECORD_INPUT,
          .sequence = 2,
          .id = "",
-         .input = {.kind = RAD_INPUT_RESULT,
-                   .key = "0/1.0#1",
-                   .attempt = 1,
-                   .ok = true,
-                   .writes = &nine,
-                   .write_count = 1}}};
+         .input = {
+             .kind = RAD_INPUT_RESULT, .key = "0/1.0#1", .attempt = 1, .ok = true, .writes = &nine, .write_count = 1}}};
     for (uint32_t i = 0; i < 2; i++) {
         bool used;
         while (rad__flow_case_run(c, 3) == RAD_CASE_RUNNING) {
@@ -553,8 +520,7 @@ static void an_endless_case_is_left(void **state)
     rad_flow_history h;
     rad_error error = {0};
     rad__crc32_open(&crc);
-    rad_flow_journal_header header = {
-        .raddle = "0", .hash = p->hash, .flow = "f", .case_id = "1", .policy = "first"};
+    rad_flow_journal_header header = {.raddle = "0", .hash = p->hash, .flow = "f", .case_id = "1", .policy = "first"};
     rad__flow_journal_begin(&bytes, &crc, &header);
     assert_true(rad__flow_history_open(&h, p, false));
     assert_int_equal(rad__flow_journal_open(&j, "j", bytes.data, bytes.size, &error), 0);
@@ -571,12 +537,11 @@ static void an_endless_case_is_left(void **state)
 
 /* ---- Snapshots ---------------------------------------------------------------------------------------- */
 
-static const char LONG[] =
-    "flow f { data { x: int = 0 merge sum s: text }\n"
-    "task t { run \"true\" capture x retry 1 delay 2s undo u } task u { run \"true\" reads x }\n"
-    "region r { par { loop 3 { do t } } and { many 2 { do t defer { on signal go into s { } on "
-    "timer 9s "
-    "{ } } } } do t } on failure { compensate r } }";
+static const char LONG[] = "flow f { data { x: int = 0 merge sum s: text }\n"
+                           "task t { run \"true\" capture x retry 1 delay 2s undo u } task u { run \"true\" reads x }\n"
+                           "region r { par { loop 3 { do t } } and { many 2 { do t defer { on signal go into s { } on "
+                           "timer 9s "
+                           "{ } } } } do t } on failure { compensate r } }";
 
 /* The world of a test: answers what was asked, in an order and with outcomes that depend on a number. */
 static bool answer_one(rad_flow_case *c, uint64_t *number)
@@ -613,8 +578,7 @@ static rad_flow_case *put_aside(const rad_flow_program *p, rad_flow_case *c)
     rad_error error = {0};
     rad_flow_case *again;
     assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
-    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0) fail_msg("%s", error.text);
     rad__bytes_free(&bytes);
     rad__flow_case_close(c);
     return again;
@@ -665,8 +629,7 @@ static void damaged_snapshots_are_refused(void **state)
     answer_one(c, &number);
     assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
     rad_flow_case *again;
-    assert_int_equal(rad__flow_case_restore(&again, other, bytes.data, bytes.size, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad__flow_case_restore(&again, other, bytes.data, bytes.size, &error), RAD_EINPUT);
     assert_string_equal(error.text, "snapshot: begun with another text of the flow");
     for (uint32_t size = 0; size < bytes.size; size++) {
         rad__error_clear(&error);
@@ -676,8 +639,7 @@ static void damaged_snapshots_are_refused(void **state)
     for (uint32_t bit = 0; bit < bytes.size * 8; bit++) {
         bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
         rad__error_clear(&error);
-        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error),
-                         RAD_EINPUT);
+        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), RAD_EINPUT);
         bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     rad__bytes_free(&bytes);
@@ -719,9 +681,7 @@ static void lack_of_memory_is_told(void **state)
         int status = rad__flow_program_read(&p, "t.flow", BUSY, strlen(BUSY), NULL, &error);
         if (status == 0)
             status = rad__flow_case_open(
-                &c, p,
-                &(rad_flow_case_options){.policy = "random", .seed = 3, .world = RAD_WORLD_CHOSEN},
-                &error);
+                &c, p, &(rad_flow_case_options){.policy = "random", .seed = 3, .world = RAD_WORLD_CHOSEN}, &error);
         enum rad_flow_state end = RAD_CASE_RUNNING;
         if (status == 0) end = rad__flow_case_run(c, 10000);
         rad__alloc_fail_at(0);

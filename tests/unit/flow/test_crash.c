@@ -76,9 +76,8 @@ static void live_once(life *l)
     const rad_flow_host *host = double_runner(l->w);
     l->error = (rad_error){0};
     l->lives++;
-    l->code = double_has_file(l->w, "journal")
-                  ? rad__flow_resume(host, l->program, &l->options, &l->result, &l->error)
-                  : rad__flow_run(host, l->program, &l->options, &l->result, &l->error);
+    l->code = double_has_file(l->w, "journal") ? rad__flow_resume(host, l->program, &l->options, &l->result, &l->error)
+                                               : rad__flow_run(host, l->program, &l->options, &l->result, &l->error);
     l->options.given.settle_count = 0;
 }
 
@@ -94,8 +93,7 @@ static void settle_doubts(life *l)
         const char *key = l->keys[count];
         if (!double_may_doubt(l->w, key)) fail_msg("%s is not in doubt", key);
         bool done = double_count(l->w, key) > 0;
-        l->settles[count] =
-            (rad_flow_settle){key, done ? RAD_FLOW_ANSWER_DONE : RAD_FLOW_ANSWER_AGAIN, NULL};
+        l->settles[count] = (rad_flow_settle){key, done ? RAD_FLOW_ANSWER_DONE : RAD_FLOW_ANSWER_AGAIN, NULL};
         l->doubts++;
         at = strstr(at, "), ");
         if (at == NULL) break;
@@ -130,9 +128,8 @@ static void expect_done(const life *l, const char *what, uint64_t n)
         fail_msg("%s at call %llu: %s", what, (unsigned long long)n, l->result.text);
     if (double_most(l->w) != 1 || slow > 1 || double_total(l->w) - slow - flaky - quick != WORKS ||
         quick + (l->doubts > 0) < 1 || flaky + (l->doubts > 0) < 2)
-        fail_msg("%s at call %llu: %lu commands worked, one of them %lu times", what,
-                 (unsigned long long)n, (unsigned long)double_total(l->w),
-                 (unsigned long)double_most(l->w));
+        fail_msg("%s at call %llu: %lu commands worked, one of them %lu times", what, (unsigned long long)n,
+                 (unsigned long)double_total(l->w), (unsigned long)double_most(l->w));
     assert_string_equal(double_environment(l->w, "last", "n"), "2");
     assert_int_equal(double_living_commands(l->w), 0);
 }
@@ -219,8 +216,7 @@ static void test_power_failure_loses_some(void **state)
 static void test_torn_at_every_byte(void **state)
 {
     (void)state;
-    uint32_t torn = 0,
-             apart = (uint32_t)storm_size(8, 1); /* by day an eighth of the bytes of each write */
+    uint32_t torn = 0, apart = (uint32_t)storm_size(8, 1); /* by day an eighth of the bytes of each write */
     for (uint64_t n = 1;; n++) {
         uint32_t unsynced = 0;
         bool crashed = false;
@@ -244,9 +240,8 @@ static void test_torn_at_every_byte(void **state)
 static void test_many_crashes(void **state)
 {
     (void)state;
-    static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_KILL_RUNNER,
-                                              DOUBLE_KILL_SHIM,   DOUBLE_LOSE,
-                                              DOUBLE_KEEP,        DOUBLE_MIX};
+    static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_KILL_RUNNER, DOUBLE_KILL_SHIM,
+                                              DOUBLE_LOSE,        DOUBLE_KEEP,        DOUBLE_MIX};
     for (uint64_t seed = 1; seed <= storm_size(150, 1500); seed++) {
         life l;
         rad_prng prng = rad__prng(seed, (enum rad_stream)0, 7);
@@ -254,8 +249,7 @@ static void test_many_crashes(void **state)
         l.kills_shims = true;
         bool over = false;
         for (uint32_t crashes = 0; !over && crashes < 12; crashes++) {
-            double_crash_at(l.w, 1 + rad__prng_below(&prng, 150), kinds[rad__prng_below(&prng, 6)],
-                            0);
+            double_crash_at(l.w, 1 + rad__prng_below(&prng, 150), kinds[rad__prng_below(&prng, 6)], 0);
             live_once(&l);
             if (l.code == 0 && l.result.end == RAD_FLOW_END_IN_DOUBT)
                 settle_doubts(&l);
@@ -276,10 +270,10 @@ static void test_many_crashes(void **state)
 static void test_the_winner_is_remembered(void **state)
 {
     (void)state;
-    rad_flow_program *p = double_program(
-        "flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-        "par { par { do quick } and { do slow } join first wait 30ms }\n"
-        "and { region r { do slow } on cancel { wait 50ms } } and { wait 30ms cancel region r } }");
+    rad_flow_program *p =
+        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                       "par { par { do quick } and { do slow } join first wait 30ms }\n"
+                       "and { region r { do slow } on cancel { wait 50ms } } and { wait 30ms cancel region r } }");
     for (enum double_crash what = DOUBLE_KILL_RUNNER; what <= DOUBLE_MIX; what++)
         for (uint32_t seed = 1; seed <= storm_size(2, 4); seed++)
             for (uint64_t n = 1;; n++) {
@@ -291,8 +285,7 @@ static void test_the_winner_is_remembered(void **state)
                 live(&l);
                 bool crashed = double_has_crashed(l.w);
                 if (l.result.end != RAD_FLOW_END_DONE)
-                    fail_msg("seed %lu, call %llu: %s", (unsigned long)seed, (unsigned long long)n,
-                             l.result.text);
+                    fail_msg("seed %lu, call %llu: %s", (unsigned long)seed, (unsigned long long)n, l.result.text);
                 assert_int_equal(double_living_commands(l.w), 0);
                 double_close(l.w);
                 if (!crashed) break;
@@ -335,10 +328,9 @@ static void test_on_doubt_retry(void **state)
 static void test_on_doubt_probe(void **state)
 {
     (void)state;
-    crash_with(
-        "flow f { data { x : text } task a { run \"a\" capture x on_doubt probe \"probe\" }\n"
-        "do a do a }",
-        true, false);
+    crash_with("flow f { data { x : text } task a { run \"a\" capture x on_doubt probe \"probe\" }\n"
+               "do a do a }",
+               true, false);
 }
 
 static void test_on_doubt_probe_shrugs(void **state)
@@ -370,9 +362,8 @@ static void doubt(life *l, const rad_flow_program *p)
 static void test_answers(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { data { x : text } task a { run \"a\" capture x }\n"
-                       "task b { run \"b\" } region r { do a } on failure { } do b }");
+    rad_flow_program *p = double_program("flow f { data { x : text } task a { run \"a\" capture x }\n"
+                                         "task b { run \"b\" } region r { do a } on failure { } do b }");
     static const rad_flow_settle settles[] = {{"0#1", RAD_FLOW_ANSWER_DONE, "said"},
                                               {"0#1", RAD_FLOW_ANSWER_FAILED, NULL},
                                               {"0#1", RAD_FLOW_ANSWER_AGAIN, NULL}};
@@ -479,9 +470,8 @@ static void test_signals_are_taken_once(void **state)
 static void test_cancel_from_outside(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task slow { run \"slow\" } task b { run \"b\" }\n"
-                       "region r { do slow } on cancel { do b } }");
+    rad_flow_program *p = double_program("flow f { task slow { run \"slow\" } task b { run \"b\" }\n"
+                                         "region r { do slow } on cancel { do b } }");
     for (uint64_t n = 1;; n++) {
         life l;
         open_life(&l, p, n);
@@ -512,8 +502,7 @@ static void test_cancel_from_outside(void **state)
 static void test_timers_are_kept(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task a { run \"a\" } wait 10s do a wait 10s do a }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } wait 10s do a wait 10s do a }");
     static const enum double_crash kinds[] = {DOUBLE_KILL_RUNNER, DOUBLE_LOSE, DOUBLE_MIX};
     for (uint32_t i = 0; i < 3; i++)
         for (uint64_t n = 1;; n++) {
@@ -539,9 +528,8 @@ static void test_timers_are_kept(void **state)
 static void test_late_shims(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                       "region r { par { do quick } and { do slow } join first } }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                                         "region r { par { do quick } and { do slow } join first } }");
     for (uint64_t seed = 1; seed <= 6000; seed++) {
         life l;
         rad_prng prng = rad__prng(seed, (enum rad_stream)0, 8);
@@ -563,9 +551,8 @@ static void test_late_shims(void **state)
 static void test_very_late_shims(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                       "par { do quick } and { do slow } join first }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                                         "par { do quick } and { do slow } join first }");
     for (uint64_t n = 1;; n++) {
         life l;
         open_life(&l, p, n);

@@ -58,11 +58,10 @@ static bool read_pattern(const char *row, const char *end)
     const char *close = memchr(begin + 1, '`', (size_t)(end - begin - 1));
     assert_non_null(close);
     char flow[1000];
-    int length =
-        snprintf(flow, sizeof flow,
-                 "flow f { data { x : bool y : bool n : int } task a { run \"a\" } task b { run "
-                 "\"b\" } task c { run \"c\" } task d { run \"d\" }\n%.*s }",
-                 (int)(close - begin - 1), begin + 1);
+    int length = snprintf(flow, sizeof flow,
+                          "flow f { data { x : bool y : bool n : int } task a { run \"a\" } task b { run "
+                          "\"b\" } task c { run \"c\" } task d { run \"d\" }\n%.*s }",
+                          (int)(close - begin - 1), begin + 1);
     rad_flow_file file;
     flow_tree_read(&file, flow, (size_t)length);
     rad__flow_file_free(&file);
@@ -97,15 +96,13 @@ static void the_mistake_is_told_as_it_says(void **state)
 {
     (void)state;
     char *reference = page("flow-reference.md"), *text = page("flow.md");
-    assert_non_null(
-        strstr(reference, "\norder.flow:13:12: there is no task 'shipp'; did you mean 'ship'?\n"));
+    assert_non_null(strstr(reference, "\norder.flow:13:12: there is no task 'shipp'; did you mean 'ship'?\n"));
     char *flow = strstr(text, "```flow\n") + strlen("```flow\n");
     char *end = strstr(flow, "\n```");
     char wrong[4000];
     char *ship = strstr(flow, "do ship\n");
     assert_true(ship != NULL && ship < end);
-    snprintf(wrong, sizeof wrong, "%.*sdo shipp\n%.*s", (int)(ship - flow), flow,
-             (int)(end - ship - 8), ship + 8);
+    snprintf(wrong, sizeof wrong, "%.*sdo shipp\n%.*s", (int)(ship - flow), flow, (int)(end - ship - 8), ship + 8);
     rad_flow_file file;
     rad_error error = {0};
     assert_int_equal(rad__flow_read(&file, "order.flow", wrong, strlen(wrong), &error), 0);

@@ -102,8 +102,7 @@ static double_world *doubtful(const rad_flow_program *p, uint64_t n, bool *over)
     int code = go(w, p, NULL, &h, &result, &error);
     *over = !double_has_crashed(w);
     double_crash_at(w, 0, DOUBLE_NONE, 0);
-    if (code == 0 && result.end == RAD_FLOW_END_IN_DOUBT &&
-        strstr(result.text, "0#1 (task a)") != NULL) {
+    if (code == 0 && result.end == RAD_FLOW_END_IN_DOUBT && strstr(result.text, "0#1 (task a)") != NULL) {
         assert_int_equal(h.doubts, 1);
         return w;
     }
@@ -147,8 +146,7 @@ static void what_was_settled_is_settled(void **state)
                 assert_string_equal(error.text, "task a (0#1): it is said to have printed \"1x\", "
                                                 "which is no value of n");
             if (i == 5) assert_non_null(strstr(error.text, "0#2 is not in doubt"));
-            if (i >= 3)
-                assert_true(double_command_count(w, "b") + double_command_count(w, "c") == 0);
+            if (i >= 3) assert_true(double_command_count(w, "b") + double_command_count(w, "c") == 0);
             double_close(w);
         }
     }
@@ -161,8 +159,7 @@ static void again_is_told(void **state)
 {
     (void)state;
     rad_flow_program *p = double_program_of("flow f { task a { run \"a\" } do a do a }", NULL);
-    rad_flow_program *retry =
-        double_program_of("flow f { task a { run \"a\" on_doubt retry } do a do a }", NULL);
+    rad_flow_program *retry = double_program_of("flow f { task a { run \"a\" on_doubt retry } do a do a }", NULL);
     bool over = false;
     uint32_t seen = 0;
     for (uint64_t n = 1; !over; n++) {
@@ -176,8 +173,7 @@ static void again_is_told(void **state)
         int code = go(w, p, NULL, &h, &result, &error);
         over = !double_has_crashed(w);
         double_crash_at(w, 0, DOUBLE_NONE, 0);
-        bool first = code == 0 && result.end == RAD_FLOW_END_IN_DOUBT &&
-                     strstr(result.text, "0#1 (") != NULL;
+        bool first = code == 0 && result.end == RAD_FLOW_END_IN_DOUBT && strstr(result.text, "0#1 (") != NULL;
         if (first) {
             seen++;
             assert_int_equal(go(w, p, &again, &h, &result, &error), 0);
@@ -243,10 +239,9 @@ static void cases_are_what_they_are(void **state)
 static void timers_ring_when_they_are_due(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program_of("flow f { task a { run \"a\" }\n"
-                          "par { wait 2s do a } and { wait 300s } and { wait 100s } }",
-                          NULL);
+    rad_flow_program *p = double_program_of("flow f { task a { run \"a\" }\n"
+                                            "par { wait 2s do a } and { wait 300s } and { wait 100s } }",
+                                            NULL);
     for (uint64_t kill_at = 0; kill_at < 120; kill_at += 7) {
         double_world *w = double_open(1 + kill_at);
         rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
@@ -262,9 +257,8 @@ static void timers_ring_when_they_are_due(void **state)
         double_crash_at(w, 0, DOUBLE_NONE, 0);
         error = (rad_error){0};
         if (code != 0)
-            code = double_has_file(w, "journal")
-                       ? rad__flow_resume(double_runner(w), p, &o, &result, &error)
-                       : rad__flow_run(double_runner(w), p, &o, &result, &error);
+            code = double_has_file(w, "journal") ? rad__flow_resume(double_runner(w), p, &o, &result, &error)
+                                                 : rad__flow_run(double_runner(w), p, &o, &result, &error);
         if (code != 0) fail_msg("%s", error.text);
         assert_int_equal(result.end, RAD_FLOW_END_DONE);
         assert_int_equal(h.started_late, 0);
@@ -286,8 +280,7 @@ static void timers_that_were_missed_ring_in_order(void **state)
     };
     for (uint32_t i = 0; i < 3; i++) {
         char text[300];
-        snprintf(text, sizeof text,
-                 "flow f { task a { run \"a\" } task b { run \"b\" } defer { %s } }", events[i]);
+        snprintf(text, sizeof text, "flow f { task a { run \"a\" } task b { run \"b\" } defer { %s } }", events[i]);
         rad_flow_program *p = double_program_of(text, NULL);
         double_world *w = double_open(1);
         rad_flow_result result = {.end = RAD_FLOW_END_FAILED};
@@ -314,10 +307,9 @@ static void timers_that_were_missed_ring_in_order(void **state)
 static void signals_leave_nothing_behind(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program_of("flow f { data { x : text merge append } task a { run \"a\" }\n"
-                          "loop 2 { wait signal go into x do a } }",
-                          NULL);
+    rad_flow_program *p = double_program_of("flow f { data { x : text merge append } task a { run \"a\" }\n"
+                                            "loop 2 { wait signal go into x do a } }",
+                                            NULL);
     bool crashed = true;
     for (uint64_t n = 1; crashed; n++) {
         double_world *w = double_open(n);
@@ -328,8 +320,7 @@ static void signals_leave_nothing_behind(void **state)
         rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case", .stop = &stop}};
         assert_int_equal(rad__flow_run(double_runner(w), p, &o, &result, &error), 0);
         for (uint32_t i = 0; i < 2; i++) {
-            rad_flow_input go_on = {
-                .kind = RAD_INPUT_SIGNAL, .name = "go", .text = "x", .length = 1};
+            rad_flow_input go_on = {.kind = RAD_INPUT_SIGNAL, .name = "go", .text = "x", .length = 1};
             assert_int_equal(rad__flow_spool_put(double_other(w), &go_on, &error), 0);
         }
         double_crash_at(w, n, DOUBLE_KILL_RUNNER, 0);

@@ -67,8 +67,8 @@ static void check_well_formed(const char *svg)
     uint32_t depth = 0, elements = 0;
     for (const char *at = svg; *at != 0;) {
         if (*at == '&') {
-            assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 ||
-                        strncmp(at, "&amp;", 5) == 0 || strncmp(at, "&quot;", 6) == 0);
+            assert_true(strncmp(at, "&lt;", 4) == 0 || strncmp(at, "&gt;", 4) == 0 || strncmp(at, "&amp;", 5) == 0 ||
+                        strncmp(at, "&quot;", 6) == 0);
         }
         assert_true((unsigned char)*at >= ' ' || *at == '\n');
         if (*at++ != '<') continue;
@@ -123,8 +123,8 @@ static uint32_t boxes_of(const char *svg, const char *const *classes, box *boxes
         snprintf(begin, sizeof begin, "<rect class=\"%s\"", *classes);
         for (const char *at = svg; (at = strstr(at, begin)) != NULL; at++) {
             assert_in_range(count, 0, BOXES_MOST - 1);
-            boxes[count++] = (box){number_after(at, " x=\""), number_after(at, " y=\""),
-                                   number_after(at, " width=\""), number_after(at, " height=\"")};
+            boxes[count++] = (box){number_after(at, " x=\""), number_after(at, " y=\""), number_after(at, " width=\""),
+                                   number_after(at, " height=\"")};
         }
     }
     return count;
@@ -132,14 +132,12 @@ static uint32_t boxes_of(const char *svg, const char *const *classes, box *boxes
 
 static bool meet(const box *a, const box *b)
 {
-    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height &&
-           b->y < a->y + a->height;
+    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height && b->y < a->y + a->height;
 }
 
 static const char *const BOXES[] = {"task", "set", "wait", "stop", "act", "fork", "when", NULL};
 static const char *const FRAMES[] = {"region", "lock", NULL};
-static const char *const BADGES[] = {"done badge", "waiting badge", "failed badge",
-                                     "cancelled badge", NULL};
+static const char *const BADGES[] = {"done badge", "waiting badge", "failed badge", "cancelled badge", NULL};
 
 /* Boxes do not lie over each other, frames lie inside each other or apart, all is on the page. */
 static void check_places(const char *svg)
@@ -152,18 +150,16 @@ static void check_places(const char *svg)
         assert_in_range(boxes[i].y, 60, height - boxes[i].height);
         for (uint32_t j = 0; j < i; j++)
             if (meet(&boxes[i], &boxes[j]))
-                fail_msg("boxes at %ld %ld and %ld %ld\n%s", boxes[i].x, boxes[i].y, boxes[j].x,
-                         boxes[j].y, svg);
+                fail_msg("boxes at %ld %ld and %ld %ld\n%s", boxes[i].x, boxes[i].y, boxes[j].x, boxes[j].y, svg);
         for (uint32_t j = 0; j < frame_count; j++) {
             const box *a = &boxes[i], *f = &frames[j];
-            bool inside = a->x > f->x && a->y > f->y && a->x + a->width < f->x + f->width &&
-                          a->y + a->height < f->y + f->height;
+            bool inside =
+                a->x > f->x && a->y > f->y && a->x + a->width < f->x + f->width && a->y + a->height < f->y + f->height;
             assert_true(inside || !meet(a, f));
         }
     }
     uint32_t badges = boxes_of(svg, BADGES, boxes);
-    for (uint32_t i = 0; i < badges; i++)
-        assert_in_range(boxes[i].x + boxes[i].width, 20, width - 10);
+    for (uint32_t i = 0; i < badges; i++) assert_in_range(boxes[i].x + boxes[i].width, 20, width - 10);
 }
 
 static void a_picture_of_everything(void **state)
@@ -174,18 +170,14 @@ static void a_picture_of_everything(void **state)
     check_well_formed(svg);
     check_places(svg);
     assert_null(strstr(svg, "badge\" x"));
-    assert_non_null(
-        strstr(svg, "<text class=\"about\" x=\"28\" y=\"56\">a &lt; b &amp; &quot;c&quot;</text>"));
+    assert_non_null(strstr(svg, "<text class=\"about\" x=\"28\" y=\"56\">a &lt; b &amp; &quot;c&quot;</text>"));
     assert_non_null(strstr(svg, ">make &lt;all&gt; &amp;&amp; x</text>"));
     assert_non_null(strstr(svg, ">retry 3 delay 100ms backoff 2, timeout 10m,\xe2\x80\xa6</text>"));
     assert_non_null(strstr(svg, ">$ echo &quot;$n&quot;</text>"));
-    assert_non_null(
-        strstr(svg, "<text class=\"name\" x=\"")); /* a name that begins with run_ is one */
+    assert_non_null(strstr(svg, "<text class=\"name\" x=\"")); /* a name that begins with run_ is one */
     assert_non_null(strstr(svg, ">run_tests</text>"));
-    assert_non_null(
-        strstr(svg, ">t = &quot;a fairly long text that does not fit i\xe2\x80\xa6</text>"));
-    assert_non_null(
-        strstr(svg, "<title>line 3: do build\nrun make &lt;all&gt; &amp;&amp; x</title>"));
+    assert_non_null(strstr(svg, ">t = &quot;a fairly long text that does not fit i\xe2\x80\xa6</text>"));
+    assert_non_null(strstr(svg, "<title>line 3: do build\nrun make &lt;all&gt; &amp;&amp; x</title>"));
     assert_non_null(strstr(svg, "a fairly long text that does not fit into a box&quot;</title>"));
     static const char *const texts[] = {">n = (1 + 2) * -n - 4 / 2 % 3<",
                                         ">join any 1<",
@@ -259,8 +251,7 @@ static void a_run_is_drawn_over(void **state)
     char *svg = draw(text, visits);
     check_well_formed(svg);
     check_places(svg);
-    assert_non_null(strstr(
-        svg, "<g id=\"s1\"><title>line 1: do a\nrun a\ndone, 3 times, steps 0 to 7</title>"));
+    assert_non_null(strstr(svg, "<g id=\"s1\"><title>line 1: do a\nrun a\ndone, 3 times, steps 0 to 7</title>"));
     assert_non_null(strstr(svg, "cancelled, 1 time, cancelled 1, step 9</title>"));
     assert_non_null(strstr(svg, "failed, 1 time, steps 10 to 11</title>"));
     assert_non_null(strstr(svg, "<g id=\"s6\" class=\"off\"><title>line 3: finish\nnever</title>"));
@@ -289,12 +280,8 @@ static void runs_of_everything(void **state)
         for (uint32_t i = 0; i < 128; i++) {
             uint32_t how = (i + shift) % RAD_VISITS;
             uint64_t times = how ? (i % 3 == 0 ? 123456 : 1) : 0;
-            visits[i] = (rad_flow_visit){(enum rad_flow_visited)how,
-                                         how ? 1000 + i : 0,
-                                         times,
-                                         how == RAD_VISIT_CANCELLED,
-                                         i,
-                                         2 * i};
+            visits[i] = (rad_flow_visit){
+                (enum rad_flow_visited)how, how ? 1000 + i : 0, times, how == RAD_VISIT_CANCELLED, i, 2 * i};
         }
         char *svg = draw(EVERYTHING, visits);
         check_well_formed(svg);
@@ -338,12 +325,10 @@ static void examples_are_right_and_have_pictures(void **state)
 
 /* ---- Texts ---------------------------------------------------------------------------------------------- */
 
-static void told_expression(const char *expression, const char *type, rad_bytes *told,
-                            rad_bytes *text)
+static void told_expression(const char *expression, const char *type, rad_bytes *told, rad_bytes *text)
 {
     char flow[600];
-    snprintf(flow, sizeof flow, "flow f { data { n : int b : bool t : text r : %s } set r = %s }",
-             type, expression);
+    snprintf(flow, sizeof flow, "flow f { data { n : int b : bool t : text r : %s } set r = %s }", type, expression);
     rad_flow_file file;
     flow_tree_read(&file, flow, strlen(flow));
     flow_tree_tell(told, &file, file.flows);
@@ -392,9 +377,8 @@ static void durations_have_their_unit(void **state)
     static const struct {
         uint64_t ns;
         const char *text;
-    } some[] = {
-        {0, "0ms"},           {1500000000, "1500ms"}, {2000000000, "2s"},     {90000000000, "90s"},
-        {120000000000, "2m"}, {7200000000000, "2h"},  {172800000000000, "2d"}};
+    } some[] = {{0, "0ms"},           {1500000000, "1500ms"}, {2000000000, "2s"},     {90000000000, "90s"},
+                {120000000000, "2m"}, {7200000000000, "2h"},  {172800000000000, "2d"}};
     for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
         rad_bytes out = {0};
         rad__flow_duration_text(&out, some[i].ns);

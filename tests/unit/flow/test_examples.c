@@ -40,8 +40,7 @@ static enum rad_flow_state run_once(const rad_flow_program *p, const char *name,
     assert_int_equal(rad__flow_case_open(&c, p, &o, &error), 0);
     enum rad_flow_state state = rad__flow_case_run(c, STEPS_MOST);
     if (state != RAD_CASE_DONE && state != RAD_CASE_FAILED)
-        fail_msg("%s, seed %lu: state %d, %s", name, (unsigned long)seed, (int)state,
-                 rad__flow_case_failure(c));
+        fail_msg("%s, seed %lu: state %d, %s", name, (unsigned long)seed, (int)state, rad__flow_case_failure(c));
     rad__flow_case_close(c);
     return state;
 }

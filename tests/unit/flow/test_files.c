@@ -118,8 +118,7 @@ static void expect_fragile(const rad_bytes *bytes, bool is_receipt)
     for (size_t size = 0; size < bytes->size; size++) {
         uint8_t *exact = rad__alloc(size, 1); /* nothing is read behind it */
         memcpy(exact, bytes->data, size);
-        assert_false(is_receipt ? reads_receipt(exact, size, &receipt)
-                                : reads_spool(exact, size, &input));
+        assert_false(is_receipt ? reads_receipt(exact, size, &receipt) : reads_spool(exact, size, &input));
         rad__free(exact);
     }
     rad__bytes_put(&copy, bytes->data, bytes->size);
@@ -193,8 +192,7 @@ static void only_signals_and_cancels_are_spooled(void **state)
         for (uint8_t scope = 0; scope < 6; scope++) {
             rad_flow_input input;
             rad_bytes bytes = spooled(kind, scope);
-            bool fits =
-                (kind == RAD_INPUT_SIGNAL || kind == RAD_INPUT_CANCEL) && scope <= RAD_CANCEL_CASE;
+            bool fits = (kind == RAD_INPUT_SIGNAL || kind == RAD_INPUT_CANCEL) && scope <= RAD_CANCEL_CASE;
             assert_int_equal(reads_spool(bytes.data, bytes.size, &input), fits);
             if (fits) {
                 assert_int_equal(input.kind, kind);
@@ -221,8 +219,7 @@ static void expect_fits(enum rad_flow_type type, const char *text, bool expected
 static void outputs_are_values_of_their_type(void **state)
 {
     (void)state;
-    static const char *const numbers[] = {
-        "0", "-0", "7", "-12", "9223372036854775807", "-9223372036854775808"};
+    static const char *const numbers[] = {"0", "-0", "7", "-12", "9223372036854775807", "-9223372036854775808"};
     static const char *const none[] = {"",
                                        "-",
                                        "+1",
@@ -239,31 +236,23 @@ static void outputs_are_values_of_their_type(void **state)
                                        "-9223372036854775809",
                                        "92233720368547758070",
                                        "100000000000000000000"};
-    static const char *const odd[] = {"",      "tru",   "trux", "xrue", "truee",
-                                      "falsx", "xalse", "fals", "True", "1"};
-    for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        expect_fits(RAD_FLOW_INT, numbers[i], true);
-    for (uint32_t i = 0; i < sizeof none / sizeof *none; i++)
-        expect_fits(RAD_FLOW_INT, none[i], false);
-    for (uint32_t i = 0; i < sizeof odd / sizeof *odd; i++)
-        expect_fits(RAD_FLOW_BOOL, odd[i], false);
+    static const char *const odd[] = {"", "tru", "trux", "xrue", "truee", "falsx", "xalse", "fals", "True", "1"};
+    for (uint32_t i = 0; i < sizeof numbers / sizeof *numbers; i++) expect_fits(RAD_FLOW_INT, numbers[i], true);
+    for (uint32_t i = 0; i < sizeof none / sizeof *none; i++) expect_fits(RAD_FLOW_INT, none[i], false);
+    for (uint32_t i = 0; i < sizeof odd / sizeof *odd; i++) expect_fits(RAD_FLOW_BOOL, odd[i], false);
     expect_fits(RAD_FLOW_BOOL, "true", true);
     expect_fits(RAD_FLOW_BOOL, "false", true);
     expect_fits(RAD_FLOW_TEXT, "", true);
     expect_fits(RAD_FLOW_TEXT, "any\nthing", true);
-    assert_false(
-        rad__flow_fits(RAD_FLOW_TEXT, "a\0b", 3)); /* the next command could not be given it */
+    assert_false(rad__flow_fits(RAD_FLOW_TEXT, "a\0b", 3)); /* the next command could not be given it */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_effect_has_the_same_name_for_ever),
-        cmocka_unit_test(long_keys_keep_apart),
-        cmocka_unit_test(notes_of_people_are_no_signals),
-        cmocka_unit_test(a_receipt_is_read_as_it_was_written),
-        cmocka_unit_test(only_signals_and_cancels_are_spooled),
-        cmocka_unit_test(outputs_are_values_of_their_type),
+        cmocka_unit_test(an_effect_has_the_same_name_for_ever), cmocka_unit_test(long_keys_keep_apart),
+        cmocka_unit_test(notes_of_people_are_no_signals),       cmocka_unit_test(a_receipt_is_read_as_it_was_written),
+        cmocka_unit_test(only_signals_and_cancels_are_spooled), cmocka_unit_test(outputs_are_values_of_their_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,8 +32,7 @@ static void test_two_runners(void **state)
     rad_error error = {0};
     flow_start_runner(FLOW_WAITS);
     flow_wait_for_lock();
-    snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this case",
-             flow_run_pid);
+    snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this case", flow_run_pid);
     flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT, text);
     flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
                         "flow_case: there is a case in this folder");
@@ -62,8 +61,7 @@ static void test_files_of_others(void **state)
         FILE *file = fopen(path, "w");
         fputs("precious", file);
         fclose(file);
-        snprintf(text, sizeof text, "%s: the folder has a file \"%s\" that is not of", folder,
-                 names[i]);
+        snprintf(text, sizeof text, "%s: the folder has a file \"%s\" that is not of", folder, names[i]);
         flow_expect_refused(rad_flow_run(f, folder, &o, &r, &error), &error, RAD_EINPUT, text);
         file = fopen(path, "r");
         assert_non_null(fgets(text, sizeof text, file));
@@ -99,10 +97,9 @@ static void expect_resume_refused(const char *flow, const char *text)
 static void test_a_changed_flow(void **state)
 {
     (void)state;
-    static const char changed[] =
-        "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"
-        "wait signal go into x do t do t wait signal go into x do t\n"
-        "region r { wait signal never } on cancel { do t } }";
+    static const char changed[] = "flow f { data { x : text } task t { run \"echo $x >> flow_made/x\" }\n"
+                                  "wait signal go into x do t do t wait signal go into x do t\n"
+                                  "region r { wait signal never } on cancel { do t } }";
     leave();
     expect_resume_refused(changed, "test.flow is not the flow this case was begun with");
     expect_resume_refused(changed, "-    2  wait signal go into x do t wait signal go into x do t\n"
@@ -148,9 +145,8 @@ static void test_another_version(void **state)
     (void)state;
     leave();
     edit_journal(8, 1 ^ 9);
-    expect_resume_refused(FLOW_WAITS,
-                          "flow_case/journal: a journal of version 9, but this program reads and "
-                          "writes version 1");
+    expect_resume_refused(FLOW_WAITS, "flow_case/journal: a journal of version 9, but this program reads and "
+                                      "writes version 1");
     rad_flow_status s;
     rad_error error = {0};
     flow_expect_refused(rad_flow_look(&s, flow_folder, &error), &error, RAD_EINPUT, "version 9");
@@ -186,8 +182,7 @@ static void test_damaged_files_beside_it(void **state)
     (void)state;
     leave();
     write_bytes("flow_case/signals/00000000000000000001-0000000000000001", "RADSPOO1nonsense");
-    expect_resume_refused(FLOW_WAITS,
-                          "flow_case/signals/00000000000000000001-0000000000000001: damaged");
+    expect_resume_refused(FLOW_WAITS, "flow_case/signals/00000000000000000001-0000000000000001: damaged");
     assert_int_equal(unlink("flow_case/signals/00000000000000000001-0000000000000001"), 0);
     write_bytes("flow_case/effects/0-9@1.receipt", "RADRCPT1nonsense");
     expect_resume_refused(FLOW_WAITS, "flow_case/effects/0-9@1.receipt: somebody has run this");
@@ -329,8 +324,7 @@ static void test_a_read_only_folder(void **state)
     rad_flow_options o = flow_options();
     rad_flow_result r;
     rad_error error = {0};
-    flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EIO,
-                        "Permission denied");
+    flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EIO, "Permission denied");
     rad_flow_status s;
     assert_int_equal(rad_flow_look(&s, flow_folder, &error), 0); /* reading is enough */
     rad_flow_status_free(&s);
@@ -342,8 +336,7 @@ static void test_a_read_only_folder(void **state)
 static void test_a_full_disk(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { task t { run \"echo x >> flow_made/x\" } loop 8 { do t } }";
+    static const char text[] = "flow f { task t { run \"echo x >> flow_made/x\" } loop 8 { do t } }";
     rad_flow *f = flow_parsed(text);
     rad_flow_options o = flow_options();
     rad_flow_result r;
@@ -386,8 +379,7 @@ static void test_every_call_can_fail(void **state)
 {
     (void)state;
     static const char text[] = "flow f { task t { run \"echo x >> flow_made/x\" } do t do t }";
-    static const rad_flow_settle again[] = {{"0#1", RAD_FLOW_ANSWER_AGAIN, NULL},
-                                            {"0#2", RAD_FLOW_ANSWER_AGAIN, NULL}};
+    static const rad_flow_settle again[] = {{"0#1", RAD_FLOW_ANSWER_AGAIN, NULL}, {"0#2", RAD_FLOW_ANSWER_AGAIN, NULL}};
     rad_flow *f = flow_parsed(text);
     uint64_t n = 1;
     for (;; n += 1 + n / 30) {
@@ -401,8 +393,7 @@ static void test_every_call_can_fail(void **state)
         int code = rad_flow_run(f, name, &o, &r, &error);
         rad__os_fail_at(0);
         if (code == 0 && r.end == RAD_FLOW_END_DONE) break;
-        if (code != 0 && code != RAD_EIO)
-            fail_msg("fault %llu: %s", (unsigned long long)n, error.text);
+        if (code != 0 && code != RAD_EIO) fail_msg("fault %llu: %s", (unsigned long long)n, error.text);
         for (int lives = 0; lives < 3; lives++) { /* faults meet shims, too */
             error = (rad_error){0};
             code = rad__os_exists(journal) ? rad_flow_resume(f, name, &o, &r, &error)

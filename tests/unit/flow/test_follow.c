@@ -77,10 +77,8 @@ static void answer(recorder *r, rad_flow_ask ask)
     rad_flow_write writes[RAD_FLOW_VARIABLES_MAX];
     rad__flow_case_key(r->c, ask.token, ask.effect, key);
     if (ask.kind == RAD_ASK_TIMER) {
-        give(r, (rad_flow_input){.kind = RAD_INPUT_TIMER,
-                                 .key = key,
-                                 .attempt = ask.attempt,
-                                 .alternative = ask.alternative});
+        give(r, (rad_flow_input){
+                    .kind = RAD_INPUT_TIMER, .key = key, .attempt = ask.attempt, .alternative = ask.alternative});
         return;
     }
     const rad_flow_task *task = &r->program->tree->tasks[ask.task];
@@ -127,8 +125,7 @@ static bool answer_one(recorder *r)
 }
 
 /* At most so many inputs; the journal has its end if the case has. */
-static rad_bytes record(const rad_flow_program *p, const char *policy, uint64_t seed, bool fails,
-                        uint32_t inputs)
+static rad_bytes record(const rad_flow_program *p, const char *policy, uint64_t seed, bool fails, uint32_t inputs)
 {
     static recorder r;
     rad_error error = {0};
@@ -161,14 +158,12 @@ static rad_bytes record(const rad_flow_program *p, const char *policy, uint64_t 
     return r.bytes;
 }
 
-static rad_flow_following follow(const rad_flow_program *leader, const char *text,
-                                 const rad_bytes *journal)
+static rad_flow_following follow(const rad_flow_program *leader, const char *text, const rad_bytes *journal)
 {
     rad_flow_program *p = read_flow(text);
     rad_flow_following f;
     rad_error error = {0};
-    if (rad__flow_follow(&f, leader, p, "j", journal->data, journal->size, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_follow(&f, leader, p, "j", journal->data, journal->size, &error) != 0) fail_msg("%s", error.text);
     rad__flow_program_free(p);
     return f;
 }
@@ -179,9 +174,8 @@ static rad_flow_following follow(const rad_flow_program *leader, const char *tex
 #define DATA  "data { n : int  x : text  q : bool merge and }\n"
 
 typedef struct edit {
-    const char *before,
-        *after;       /* what is behind the tasks; `after` with other tasks begins with data */
-    const char *step; /* NULL: it fits */
+    const char *before, *after;     /* what is behind the tasks; `after` with other tasks begins with data */
+    const char *step;               /* NULL: it fits */
     const char *recorded, *offered; /* a line of each */
 } edit;
 
@@ -189,70 +183,55 @@ static const edit EDITS[] = {
     /* What was not come to, lines, and what a command does are no difference. */
     {"do a do b", "\n\n# more\ndo a\n\n do b", NULL, NULL, NULL},
     {"xor { when q { do a } else { do b } } par { do a } and { do c }",
-     "xor { when q { do a do a par { do c } and { } } else { do b } } par { do a } and { do c }",
-     NULL, NULL, NULL},
+     "xor { when q { do a do a par { do c } and { } } else { do b } } par { do a } and { do c }", NULL, NULL, NULL},
     {"run \"one\" run \"two\"", "\n run \"one\"\n\n run \"two\"", NULL, NULL, NULL},
     {"wait 1s do a", "wait 5s do a", NULL, NULL, NULL},
     {"many 3 as k { do a } do c", "many 3 as j { do a } do c", NULL, NULL, NULL},
     /* Branches that begin again while those before them are still there: each has its own counterpart. */
     {"xor { when q { } else { } } loop 3 { par { do a } and { do b } join none } do c",
-     "xor { when q { do a do b } else { } } loop 3 { par { do a } and { do b } join none } do c",
-     NULL, NULL, NULL},
-    {"par { do a } and { } join none", "par { do a } and { } and { do c } join none",
-     "the end of the case, done", "nothing: the case has ended, done", "0/1.2#1 do c (line 3)"},
+     "xor { when q { do a do b } else { } } loop 3 { par { do a } and { do b } join none } do c", NULL, NULL, NULL},
+    {"par { do a } and { } join none", "par { do a } and { } and { do c } join none", "the end of the case, done",
+     "nothing: the case has ended, done", "0/1.2#1 do c (line 3)"},
     /* Tasks. */
     {"do a do b", "do b do a", "0#1 do a (line 3)", "0#1 do a (line 3)", "0#1 do b (line 3)"},
     {"do a do b", "do a do c do b", "0#2 do b (line 3)", "0#2 do b (line 3)", "0#2 do c (line 3)"},
     {"do a do b", "do a", "0#2 do b (line 3)", "0#2 do b (line 3)", "0 end of the flow (line 3)"},
-    {"do a", "do a do b", "0 end of the flow (line 3)", "0 end of the flow (line 3)",
-     "0#2 do b (line 3)"},
-    {"run \"one\"", "run \"two\"", "0#1 run \"one\" (line 3)", "0#1 run \"one\" (line 3)",
-     "0#1 run \"two\" (line 3)"},
+    {"do a", "do a do b", "0 end of the flow (line 3)", "0 end of the flow (line 3)", "0#2 do b (line 3)"},
+    {"run \"one\"", "run \"two\"", "0#1 run \"one\" (line 3)", "0#1 run \"one\" (line 3)", "0#1 run \"two\" (line 3)"},
     /* Branches. */
     {"par { do a } and { do b } do c", "par { do a } and { do c } do c", "0/1.1#1 do b (line 3)",
      "0/1.1#1 do b (line 3)", "0/1.1#1 do c (line 3)"},
-    {"par { do a } and { do b } do c", "par { do a } and { do b } and { do c } do c",
-     "0#1 do c (line 3)", "0#1 do c (line 3)", "0/1.2#1 do c (line 3)"},
-    {"par { do a } and { do b } do c", "do a do b do c", "0 par (line 3)", "0 par (line 3)",
-     "0#1 do a (line 3)"},
-    {"xor { when n == 0 { do a } else { do b } }", "xor { when n == 1 { do a } else { do b } }",
-     "0 xor (line 3)", "branch 1 (line 3)", "else"},
-    {"xor { when n == 0 { do a } when n == 1 { do b } }",
-     "xor { when n == 1 { do a } when n == 0 { do b } }", "0 xor (line 3)", "branch 1 (line 3)",
-     "branch 2 (line 3)"},
-    {"or { when n == 0 { do a } when n < 5 { do c } }",
-     "or { when n == 0 { do a } when n > 5 { do c } }", "0 or (line 3)", "branch 2 (line 3)",
-     "branch 1 (line 3)"},
-    {"or { when n == 0 { do a } }", "or { when n == 0 { do a } when n < 5 { do c } }",
-     "0 or (line 3)", "branch 1 (line 3)", "branch 2 (line 3)"},
-    {"loop 2 { do a } do b", "loop 3 { do a } do b", "0#3 do b (line 3)", "0#3 do b (line 3)",
-     "0#3 do a (line 3)"},
-    {"many 3 { do a } do b", "many 4 { do a } do b", "0#1 do b (line 3)", "0#1 do b (line 3)",
-     "0/1.3#1 do a (line 3)"},
+    {"par { do a } and { do b } do c", "par { do a } and { do b } and { do c } do c", "0#1 do c (line 3)",
+     "0#1 do c (line 3)", "0/1.2#1 do c (line 3)"},
+    {"par { do a } and { do b } do c", "do a do b do c", "0 par (line 3)", "0 par (line 3)", "0#1 do a (line 3)"},
+    {"xor { when n == 0 { do a } else { do b } }", "xor { when n == 1 { do a } else { do b } }", "0 xor (line 3)",
+     "branch 1 (line 3)", "else"},
+    {"xor { when n == 0 { do a } when n == 1 { do b } }", "xor { when n == 1 { do a } when n == 0 { do b } }",
+     "0 xor (line 3)", "branch 1 (line 3)", "branch 2 (line 3)"},
+    {"or { when n == 0 { do a } when n < 5 { do c } }", "or { when n == 0 { do a } when n > 5 { do c } }",
+     "0 or (line 3)", "branch 2 (line 3)", "branch 1 (line 3)"},
+    {"or { when n == 0 { do a } }", "or { when n == 0 { do a } when n < 5 { do c } }", "0 or (line 3)",
+     "branch 1 (line 3)", "branch 2 (line 3)"},
+    {"loop 2 { do a } do b", "loop 3 { do a } do b", "0#3 do b (line 3)", "0#3 do b (line 3)", "0#3 do a (line 3)"},
+    {"many 3 { do a } do b", "many 4 { do a } do b", "0#1 do b (line 3)", "0#1 do b (line 3)", "0/1.3#1 do a (line 3)"},
     /* Values. */
-    {"set n = 1 do a", "set n = 2 do a", "0 set n = 1 (line 3)", "0 set n = 1 (line 3)",
-     "0 set n = 2 (line 3)"},
-    {"set x = \"y\" do a", "set x = \"z\" do a", "0 set x = \"y\" (line 3)",
-     "0 set x = \"y\" (line 3)", "0 set x = \"z\" (line 3)"},
-    {"par { set n = 1 } and { } do a", "par { set n = 1 } and { } join none do a",
-     "0#1 do a (line 3)", NULL, NULL},
+    {"set n = 1 do a", "set n = 2 do a", "0 set n = 1 (line 3)", "0 set n = 1 (line 3)", "0 set n = 2 (line 3)"},
+    {"set x = \"y\" do a", "set x = \"z\" do a", "0 set x = \"y\" (line 3)", "0 set x = \"y\" (line 3)",
+     "0 set x = \"z\" (line 3)"},
+    {"par { set n = 1 } and { } do a", "par { set n = 1 } and { } join none do a", "0#1 do a (line 3)", NULL, NULL},
     /* Names. */
-    {"lock l { do a }", "lock m { do a }", "0 lock l (line 3)", "0 lock l (line 3)",
-     "0 lock m (line 3)"},
-    {"region r { do a }", "region s { do a }", "0 region r (line 3)", "0 region r (line 3)",
-     "0 region s (line 3)"},
-    {"reach m await m do a", "reach k await k do a", "0 reach m (line 3)", "0 reach m (line 3)",
-     "0 reach k (line 3)"},
+    {"lock l { do a }", "lock m { do a }", "0 lock l (line 3)", "0 lock l (line 3)", "0 lock m (line 3)"},
+    {"region r { do a }", "region s { do a }", "0 region r (line 3)", "0 region r (line 3)", "0 region s (line 3)"},
+    {"reach m await m do a", "reach k await k do a", "0 reach m (line 3)", "0 reach m (line 3)", "0 reach k (line 3)"},
     /* Inputs. */
-    {"wait signal go do a", "wait signal come do a", "signal go",
-     "0#1 waits for signal go (line 3)", "0#1 waits for signal come (line 3)"},
+    {"wait signal go do a", "wait signal come do a", "signal go", "0#1 waits for signal go (line 3)",
+     "0#1 waits for signal come (line 3)"},
     {"wait 1s do a", "wait signal go do a", "0#1 timer", "0#1 waits for timer 1s (line 3)",
      "0#1 waits for signal go (line 3)"},
     {"defer { on signal go { do a } on signal come { do b } }",
      "defer { on signal come { do b } on signal go { do c } }", "0#2 do ", "0#2 do ", NULL},
     /* Ends. */
-    {"do a finish", "do a fail \"no\"", "0 finish (line 3)", "0 finish (line 3)",
-     "0 fail \"no\" (line 3)"},
+    {"do a finish", "do a fail \"no\"", "0 finish (line 3)", "0 finish (line 3)", "0 fail \"no\" (line 3)"},
 };
 
 static bool has_line(const rad_flow_lines *l, const char *part)
@@ -273,12 +252,9 @@ static void check_edit(const edit *e, const rad_flow_following *f)
         right = right && f->recorded.count > 0 && f->offered.count > 0;
     }
     if (right) return;
-    for (uint32_t i = 0; i < f->recorded.count; i++)
-        fprintf(stderr, "recorded: %s\n", f->recorded.items[i]);
-    for (uint32_t i = 0; i < f->offered.count; i++)
-        fprintf(stderr, "offered: %s\n", f->offered.items[i]);
-    fail_msg("%s => %s: %s: %s", e->before, e->after, step,
-             f->reason.count > 0 ? f->reason.items[0] : "");
+    for (uint32_t i = 0; i < f->recorded.count; i++) fprintf(stderr, "recorded: %s\n", f->recorded.items[i]);
+    for (uint32_t i = 0; i < f->offered.count; i++) fprintf(stderr, "offered: %s\n", f->offered.items[i]);
+    fail_msg("%s => %s: %s: %s", e->before, e->after, step, f->reason.count > 0 ? f->reason.items[0] : "");
 }
 
 static void edits_are_told(void **state)
@@ -356,8 +332,7 @@ static void variables_go_by_name(void **state)
                &journal);
     assert_false(f.fits);
     assert_string_equal(f.step.items[0], "0#1 result of c");
-    assert_string_equal(f.reason.items[0],
-                        "the flow wants other values from it than were recorded");
+    assert_string_equal(f.reason.items[0], "the flow wants other values from it than were recorded");
     rad__flow_following_free(&f);
     rad__bytes_free(&journal);
     rad__flow_program_free(p);
@@ -406,8 +381,8 @@ static void random_flows_fit_themselves(void **state)
         rad_bytes journal = record(p, policies[seed % 3], seed, true, 40);
         rad_flow_following f = follow(p, moved, &journal);
         if (!f.fits)
-            fail_msg("seed %llu: %s: %s\n%s", (unsigned long long)seed,
-                     f.step.count > 0 ? f.step.items[0] : "", f.reason.items[0], text);
+            fail_msg("seed %llu: %s: %s\n%s", (unsigned long long)seed, f.step.count > 0 ? f.step.items[0] : "",
+                     f.reason.items[0], text);
         inputs += (uint32_t)f.inputs;
         ended += f.state > RAD_CASE_WAITING;
         rad__flow_following_free(&f);

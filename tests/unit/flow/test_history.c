@@ -159,10 +159,9 @@ static void cancelling_in_words(void **state)
 static void joins_fire_in_the_order_of_their_forks(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open("flow f { task x { call \"x\" }\n"
-                       "par { loop 2 { wait signal a par { do x } and { } join sync } }\n"
-                       "and { loop 2 { wait signal b par { do x } and { } join sync } } }");
+    flow_live *l = flow_live_open("flow f { task x { call \"x\" }\n"
+                                  "par { loop 2 { wait signal a par { do x } and { } join sync } }\n"
+                                  "and { loop 2 { wait signal b par { do x } and { } join sync } } }");
     flow_live_signal(l, "a", NULL);
     flow_live_signal(l, "b", NULL);
     flow_live_cancel(l, RAD_CANCEL_TASK, "x");
@@ -196,15 +195,12 @@ static void what_steps_touch(void **state)
         const rad_event *e = rad__trace_at(&k->trace, i);
         size_t used = strlen(text);
         if (e->what != RAD_EVENT_STEP) continue;
-        snprintf(text + used, sizeof text - used, "%s: %s %s; ",
-                 rad__flow_vm_site(l->c->vm, e->site),
-                 (e->access & ~RAD_EVENT_VALUED) == RAD_WRITE ? "writes" : "reads",
-                 k->objects[e->object].role);
+        snprintf(text + used, sizeof text - used, "%s: %s %s; ", rad__flow_vm_site(l->c->vm, e->site),
+                 (e->access & ~RAD_EVENT_VALUED) == RAD_WRITE ? "writes" : "reads", k->objects[e->object].role);
     }
-    assert_string_equal(
-        text, "fork: reads case; acquire: writes k; reach: writes m; release: writes k; "
-              "arrive: writes fork; await: reads m; expire: writes m; arrive: writes fork; "
-              "enter: reads case; cancel: writes case; ");
+    assert_string_equal(text, "fork: reads case; acquire: writes k; reach: writes m; release: writes k; "
+                              "arrive: writes fork; await: reads m; expire: writes m; arrive: writes fork; "
+                              "enter: reads case; cancel: writes case; ");
     flow_live_close(l);
 }
 
@@ -220,12 +216,9 @@ static void expect_visits(const flow_live *l, const char *expected)
         const rad_flow_visit *v = &h.visits[i];
         size_t used = strlen(text);
         if (v->order == 0) continue;
-        snprintf(text + used, sizeof text - used, "%u: %ux, order %u, steps %u-%u, %s; ", i,
-                 (uint32_t)v->times, v->order, (uint32_t)v->first, (uint32_t)v->last,
-                 states[v->state]);
-        if (v->cancelled > 0)
-            snprintf(text + strlen(text) - 2, sizeof text - used, ", -%u; ",
-                     (uint32_t)v->cancelled);
+        snprintf(text + used, sizeof text - used, "%u: %ux, order %u, steps %u-%u, %s; ", i, (uint32_t)v->times,
+                 v->order, (uint32_t)v->first, (uint32_t)v->last, states[v->state]);
+        if (v->cancelled > 0) snprintf(text + strlen(text) - 2, sizeof text - used, ", -%u; ", (uint32_t)v->cancelled);
     }
     assert_string_equal(text, expected);
     rad__flow_history_free(&h);
@@ -262,11 +255,10 @@ static void visits_are_counted(void **state)
 static void the_last_word_on_each_statement(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { data { x : int } task a { call \"a\" }  task bad { call \"bad\" }\n"
-        "region r { par { do a } and { wait 3s } and { many 2 { do a } } and { do bad } }\n"
-        "on failure { } region q { fail } on failure { }\n"
-        "par { par { do a } and { await m } } and { set x = 1 lock l { await m } } }\n");
+    flow_live *l = flow_live_open("flow f { data { x : int } task a { call \"a\" }  task bad { call \"bad\" }\n"
+                                  "region r { par { do a } and { wait 3s } and { many 2 { do a } } and { do bad } }\n"
+                                  "on failure { } region q { fail } on failure { }\n"
+                                  "par { par { do a } and { await m } } and { set x = 1 lock l { await m } } }\n");
     flow_live_fail(l, "bad");
     expect_visits(l, "1: 1x, order 1, steps 0-0, done; "
                      "2: 1x, order 2, steps 1-1, done; "
@@ -289,12 +281,11 @@ static void the_last_word_on_each_statement(void **state)
 static void what_fails_has_failed(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { data { x : int y : int } task a { call \"a\" }\n"
-        "region r { par { do a } and { wait 3s } } on failure { }\n"
-        "region q { xor { when x > 0 { } } } on failure { }\n"
-        "region s { set y = 1 / x } on failure { }\n"
-        "region t { par { par { set x = 1 } and { set x = 2 } } and { wait 3s } } }\n");
+    flow_live *l = flow_live_open("flow f { data { x : int y : int } task a { call \"a\" }\n"
+                                  "region r { par { do a } and { wait 3s } } on failure { }\n"
+                                  "region q { xor { when x > 0 { } } } on failure { }\n"
+                                  "region s { set y = 1 / x } on failure { }\n"
+                                  "region t { par { par { set x = 1 } and { set x = 2 } } and { wait 3s } } }\n");
     assert_int_equal(flow_live_fail(l, "a"), RAD_CASE_FAILED);
     expect_visits(l, "1: 1x, order 1, steps 0-0, done; "
                      "2: 1x, order 2, steps 1-1, done; "

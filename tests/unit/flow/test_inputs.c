@@ -36,14 +36,10 @@ static outcome feed(flow_live *l, rad_flow_input in, const char *why)
     return used ? TAKEN : IGNORED;
 }
 
-static outcome ring(flow_live *l, const char *key, uint32_t attempt, uint32_t alternative,
-                    const char *why)
+static outcome ring(flow_live *l, const char *key, uint32_t attempt, uint32_t alternative, const char *why)
 {
     return feed(
-        l,
-        (rad_flow_input){
-            .kind = RAD_INPUT_TIMER, .key = key, .attempt = attempt, .alternative = alternative},
-        why);
+        l, (rad_flow_input){.kind = RAD_INPUT_TIMER, .key = key, .attempt = attempt, .alternative = alternative}, why);
 }
 
 /* ---- Timers ------------------------------------------------------------------------------------------------------ */
@@ -72,12 +68,12 @@ static void timers_before_attempts(void **state)
 static void timers_that_are_waited_for(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        TASKS "wait 1s defer { on signal s { } on timer 2s { } } wait 3s wait signal s wait 4s }");
+    flow_live *l =
+        flow_live_open(TASKS "wait 1s defer { on signal s { } on timer 2s { } } wait 3s wait signal s wait 4s }");
     assert_int_equal(ring(l, "0#1", 0, 1, "0#1 has no timer 1"), REFUSED);
     assert_int_equal(ring(l, "0#1", 7, 0, NULL), TAKEN); /* of an attempt it says nothing */
     flow_live_go_on(l);
-    assert_int_equal(ring(l, "0#1", 0, 0, NULL), IGNORED); /* that was the first one */
+    assert_int_equal(ring(l, "0#1", 0, 0, NULL), IGNORED);                 /* that was the first one */
     assert_int_equal(ring(l, "0#2", 0, 0, "0#2 has no timer 0"), REFUSED); /* a signal */
     assert_int_equal(ring(l, "0#2", 0, 2, "0#2 has no timer 2"), REFUSED);
     assert_int_equal(ring(l, "0#2", 0, 1, NULL), TAKEN);
@@ -139,8 +135,7 @@ static void names_are_of_their_kind(void **state)
     assert_int_equal(feed(l, in, "the flow f has no region (none)"), REFUSED);
     in.name = "b";
     assert_int_equal(feed(l, in, "the flow f has no region b"), REFUSED);
-    assert_int_equal(feed(l, (rad_flow_input){.key = "0#1"}, "an input of the unknown kind 0"),
-                     REFUSED);
+    assert_int_equal(feed(l, (rad_flow_input){.key = "0#1"}, "an input of the unknown kind 0"), REFUSED);
     assert_string_equal(flow_live_under_way(l), "b");
     assert_int_equal(flow_live_count(l, "stop "), 0);
     in.name = "r";
@@ -187,8 +182,7 @@ static rad_flow_case *open_case(rad_flow_program **p, const char *text)
 {
     rad_flow_case *c;
     rad_error error = {0};
-    if (rad__flow_program_read(p, "t.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(p, "t.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     rad_flow_case_options o = {.remember = true};
     assert_int_equal(rad__flow_case_open(&c, *p, &o, &error), 0);
     rad__flow_case_run(c, 100);
@@ -210,8 +204,7 @@ static void what_is_still_wanted(void **state)
     (void)state;
     rad_flow_program *p;
     rad_flow_case *c = open_case(&p, TASKS "par { do a } and { do b wait 9s } }");
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0/1.1#1", .attempt = 1, .ok = true},
-         true);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0/1.1#1", .attempt = 1, .ok = true}, true);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 2);
     assert_int_equal(c->asks[1].kind, RAD_ASK_TIMER);
@@ -229,8 +222,7 @@ static void what_is_still_wanted(void **state)
     assert_int_equal(c->ask_count, 2);
     assert_int_equal(c->asks[1].kind, RAD_ASK_TIMER);
     assert_int_equal(c->asks[1].attempt, 2);
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "a"},
-         true);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "a"}, true);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 1);
     rad__flow_case_close(c);
@@ -243,8 +235,7 @@ static void an_end_is_not_under_way(void **state)
     (void)state;
     rad_flow_program *p;
     rad_flow_case *c = open_case(&p, TASKS "region r { do a } on cancel { do b } }");
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"},
-         false);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"}, false);
     assert_int_equal(c->ask_count, 2);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 0);
@@ -260,8 +251,7 @@ static void the_last_attempt_is_wanted(void **state)
     rad_flow_case *c = open_case(&p, TASKS "do a }");
     for (uint32_t i = 1; i <= 2; i++) {
         tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = i}, true);
-        if (i == 1)
-            tell(c, (rad_flow_input){.kind = RAD_INPUT_TIMER, .key = "0#1", .attempt = i}, true);
+        if (i == 1) tell(c, (rad_flow_input){.kind = RAD_INPUT_TIMER, .key = "0#1", .attempt = i}, true);
     }
     assert_int_equal(c->ask_count, 4);
     rad__flow_asks_prune(c);
@@ -282,12 +272,10 @@ static void what_was_refused_is_not_remembered(void **state)
     bool used;
     rad_flow_input wrong = {.kind = RAD_INPUT_RESULT, .key = "0#9", .attempt = 1};
     assert_int_equal(rad__flow_case_feed(c, &wrong, &used, &error), RAD_EINPUT);
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = 1, .ok = true},
-         true);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = 1, .ok = true}, true);
     assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
     rad__error_clear(&error);
-    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0) fail_msg("%s", error.text);
     rad__flow_case_close(again);
     rad__flow_case_close(c);
     rad__bytes_free(&bytes);

@@ -60,21 +60,16 @@ static rad_flow_record record_of(uint32_t i)
     case 2:
         r.type = RAD_RECORD_INPUT;
         r.id = "00017-ab";
-        r.input = (rad_flow_input){
-            .kind = RAD_INPUT_SIGNAL, .key = "", .name = "go", .text = "now\n", .length = 4};
+        r.input = (rad_flow_input){.kind = RAD_INPUT_SIGNAL, .key = "", .name = "go", .text = "now\n", .length = 4};
         break;
     case 3:
         r.type = RAD_RECORD_INPUT;
-        r.input = (rad_flow_input){.kind = RAD_INPUT_RESULT,
-                                   .key = "0#1",
-                                   .attempt = 1,
-                                   .name = "",
-                                   .why = "exit status 1"};
+        r.input =
+            (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = 1, .name = "", .why = "exit status 1"};
         break;
     case 4:
         r.type = RAD_RECORD_INPUT;
-        r.input = (rad_flow_input){
-            .kind = RAD_INPUT_CANCEL, .key = "", .scope = RAD_CANCEL_REGION, .name = "inner"};
+        r.input = (rad_flow_input){.kind = RAD_INPUT_CANCEL, .key = "", .scope = RAD_CANCEL_REGION, .name = "inner"};
         break;
     case 5: r.type = RAD_RECORD_RESUMED; break;
     case 6:
@@ -257,8 +252,8 @@ static void test_flip_every_bit(void **state)
         assert_int_equal(read_all(b.data, b.size, &j, &error), RAD_EINPUT);
         uint32_t record = 0;
         while (bit / 8 >= places[record + 1]) record++;
-        snprintf(place, sizeof place, "damaged at byte %lu, record %lu",
-                 (unsigned long)places[record], (unsigned long)record + 1);
+        snprintf(place, sizeof place, "damaged at byte %lu, record %lu", (unsigned long)places[record],
+                 (unsigned long)record + 1);
         if (bit / 8 >= places[0] && strstr(error.text, place) == NULL)
             fail_msg("bit %lu: %s", (unsigned long)bit, error.text);
         b.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
@@ -285,8 +280,8 @@ static void test_records_missing(void **state)
         char text[64];
         rad__bytes_put(&c, b.data, places[gone]);
         rad__bytes_put(&c, b.data + places[gone + 1], b.size - places[gone + 1]);
-        snprintf(text, sizeof text, "byte %lu, record %lu: its number is another",
-                 (unsigned long)places[gone], (unsigned long)gone + 1);
+        snprintf(text, sizeof text, "byte %lu, record %lu: its number is another", (unsigned long)places[gone],
+                 (unsigned long)gone + 1);
         expect_refused(c.data, c.size, text);
         rad__bytes_free(&c);
     }
@@ -303,8 +298,7 @@ static void test_another_version(void **state)
     (void)state;
     rad_bytes b = whole();
     b.data[8] = 7;
-    expect_refused(b.data, b.size,
-                   "j: a journal of version 7, but this program reads and writes version 1");
+    expect_refused(b.data, b.size, "j: a journal of version 7, but this program reads and writes version 1");
     expect_refused((const uint8_t *)"{\"a\": 1}", 8, "j: not the journal of a flow");
     expect_refused((const uint8_t *)"", 0, "j: not the journal of a flow");
     rad__bytes_free(&b);
@@ -406,8 +400,7 @@ static void test_what_is_read_can_be_written(void **state)
                     seal_header(&b, header);
                 else
                     seal_record(&b, at, payload);
-                if (!is_refused_or_exact(b.data, whole))
-                    fail_msg("record %u: %u at byte %u is taken", i, b.data[k], k);
+                if (!is_refused_or_exact(b.data, whole)) fail_msg("record %u: %u at byte %u is taken", i, b.data[k], k);
             }
             b.data[k] = old;
             seal_header(&b, header);
@@ -483,8 +476,7 @@ static void test_limits(void **state)
     (void)state;
     static rad_flow_initial initial[RAD_JOURNAL_INITIAL_MAX + 1];
     static rad_flow_write writes[RAD_FLOW_VARIABLES_MAX + 1];
-    for (uint32_t i = 0; i <= RAD_JOURNAL_INITIAL_MAX; i++)
-        initial[i] = (rad_flow_initial){"name", "text"};
+    for (uint32_t i = 0; i <= RAD_JOURNAL_INITIAL_MAX; i++) initial[i] = (rad_flow_initial){"name", "text"};
     for (uint32_t i = 0; i <= RAD_FLOW_VARIABLES_MAX; i++) writes[i] = (rad_flow_write){i, "v", 1};
     for (uint32_t more = 0; more < 4; more++) {
         static rad_flow_journal j;
@@ -531,8 +523,7 @@ static void test_all_kinds(void **state)
     }
     assert_int_equal(read_all(b.data, b.size, &j, &error), (int)count);
     rad__bytes_free(&b);
-    static const char *const names[] = {"?",       "input", "started", "stopped",
-                                        "resumed", "doubt", "end",     "?"};
+    static const char *const names[] = {"?", "input", "started", "stopped", "resumed", "doubt", "end", "?"};
     for (uint32_t i = 0; i <= RAD_RECORD_TYPES; i++) {
         const char *name = rad__flow_record_name((enum rad_flow_record_type)i);
         bool known = false;

@@ -25,14 +25,13 @@
 enum { LIVES = 1000 };
 
 /* 50 effects: 1 + 3 * 12 + 12 + 1, up to six at a time. */
-static const char FLOW[] =
-    "flow f {\n"
-    "  task t { run \"echo $RADDLE_EFFECT_ID >> flow_made/done\" }\n"
-    "  do t\n"
-    "  par { loop 12 { do t } } and { loop 12 { do t } } and { loop 12 { do t } }\n"
-    "  many 12 { do t }\n"
-    "  do t\n"
-    "}\n";
+static const char FLOW[] = "flow f {\n"
+                           "  task t { run \"echo $RADDLE_EFFECT_ID >> flow_made/done\" }\n"
+                           "  do t\n"
+                           "  par { loop 12 { do t } } and { loop 12 { do t } } and { loop 12 { do t } }\n"
+                           "  many 12 { do t }\n"
+                           "  do t\n"
+                           "}\n";
 
 enum moment { BEFORE, HALF_WAY, AFTER };
 
@@ -65,9 +64,8 @@ static bool live(uint32_t at, enum moment when)
         host.put = put_and_die;
         kill_at = at;
         kill_when = when;
-        int code = rad__os_exists("flow_case/journal")
-                       ? rad__flow_resume(&host, program, &o, &r, &error)
-                       : rad__flow_run(&host, program, &o, &r, &error);
+        int code = rad__os_exists("flow_case/journal") ? rad__flow_resume(&host, program, &o, &r, &error)
+                                                       : rad__flow_run(&host, program, &o, &r, &error);
         if (code != 0) fprintf(stderr, "# %s\n", error.text);
         if (code == 0 && r.end != RAD_FLOW_END_DONE) fprintf(stderr, "# %s\n", r.text);
         _exit(code != 0 ? 98 : r.end);
@@ -83,9 +81,7 @@ static bool live(uint32_t at, enum moment when)
 
 static void expect_each_once(void)
 {
-    assert_int_equal(
-        system("[ $(wc -l <flow_made/done) = 50 ] && [ $(sort -u flow_made/done | wc -l) = 50 ]"),
-        0);
+    assert_int_equal(system("[ $(wc -l <flow_made/done) = 50 ] && [ $(sort -u flow_made/done | wc -l) = 50 ]"), 0);
 }
 
 static int fresh(void **state)
@@ -123,8 +119,7 @@ static void test_killed_at_every_write(void **state)
     static const enum moment moments[] = {AFTER, HALF_WAY, BEFORE, HALF_WAY, AFTER};
     static const uint32_t places[] = {3, 4, 4, 3, 4};
     uint32_t lives = 0;
-    while (!live(lives == 0 ? 5 : places[lives % 5], moments[lives % 5]))
-        assert_true(++lives < LIVES);
+    while (!live(lives == 0 ? 5 : places[lives % 5], moments[lives % 5])) assert_true(++lives < LIVES);
     assert_true(lives >= 60);
     expect_each_once();
 }
@@ -132,8 +127,7 @@ static void test_killed_at_every_write(void **state)
 /* A case each: killed once, at another write, then brought to its end. At night every one of them. */
 static void test_killed_once(void **state)
 {
-    for (uint32_t n = 1; n <= 104;
-         n += storm_is_long() ? 1 : (uint32_t)storm_size(13, 8)) { /* of 104 */
+    for (uint32_t n = 1; n <= 104; n += storm_is_long() ? 1 : (uint32_t)storm_size(13, 8)) { /* of 104 */
         fresh(state);
         assert_false(live(n, (enum moment)(n % 3)));
         assert_true(live(0, BEFORE));

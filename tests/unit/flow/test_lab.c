@@ -50,8 +50,7 @@ static void assert_clean(const char *text, const char *words)
 }
 
 /* The only failure there is, with these words in its message. */
-static void assert_finds(const char *text, const char *words, const char *identity,
-                         const char *part)
+static void assert_finds(const char *text, const char *words, const char *identity, const char *part)
 {
     explore(text, words, NULL);
     assert_int_equal(e.finding_count, 1);
@@ -69,8 +68,7 @@ static void side_by_side(char *text, size_t size, uint32_t n, uint32_t k)
     size_t used = (size_t)snprintf(text, size, "flow f { task t { call \"t\" outcomes ok }\npar ");
     for (uint32_t i = 0; i < n; i++) {
         used += (size_t)snprintf(text + used, size - used, "%s{ ", i > 0 ? " and " : "");
-        for (uint32_t j = 0; j < k; j++)
-            used += (size_t)snprintf(text + used, size - used, "do t ");
+        for (uint32_t j = 0; j < k; j++) used += (size_t)snprintf(text + used, size - used, "do t ");
         used += (size_t)snprintf(text + used, size - used, "}\n");
     }
     snprintf(text + used, size - used, "}\n");
@@ -97,8 +95,7 @@ static void dfs_tries_every_schedule_once(void **state)
 static void dfs_tries_every_outcome_and_value(void **state)
 {
     (void)state;
-    explore("flow f { data { n : int in { 1, 2, 3 } } task t { call \"t\" writes n } do t }", NULL,
-            "dfs");
+    explore("flow f { data { n : int in { 1, 2, 3 } } task t { call \"t\" writes n } do t }", NULL, "dfs");
     assert_true(e.complete);
     assert_int_equal(e.runs, 4); /* it fails, or gives one of three */
     rad_exploration_free(&e);
@@ -165,11 +162,10 @@ static const char no_circle[] = "flow f {\n"
 static void two_locks_in_two_orders(void **state)
 {
     (void)state;
-    assert_finds(
-        circle, NULL, "deadlock:join all+lock",
-        "deadlock: token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; "
-        "token 0/1.0, line 4: waits for the lock b, which 0/1.1 has; "
-        "token 0/1.1, line 8: waits for the lock a, which 0/1.0 has");
+    assert_finds(circle, NULL, "deadlock:join all+lock",
+                 "deadlock: token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; "
+                 "token 0/1.0, line 4: waits for the lock b, which 0/1.1 has; "
+                 "token 0/1.1, line 8: waits for the lock a, which 0/1.0 has");
     assert_clean(no_circle, NULL);
 }
 
@@ -189,8 +185,7 @@ static void a_milestone_that_is_never_reached(void **state)
     (void)state;
     static const char bad[] = "flow f { par { await m } and { reach m expire m } }",
                       good[] = "flow f { par { await m else { } } and { reach m expire m } }";
-    assert_finds(bad, NULL, "deadlock:join all+milestone",
-                 "line 1: waits for the milestone m, which has expired");
+    assert_finds(bad, NULL, "deadlock:join all+milestone", "line 1: waits for the milestone m, which has expired");
     assert_clean(good, NULL);
 }
 
@@ -214,16 +209,12 @@ static void improper_completion(void **state)
                                "par { do t } and { do t } join none }";
     static const char cut[] = "flow f { task t { call \"t\" outcomes ok }\n"
                               "par { finish } and { do t } }";
-    static const char alone[] =
-        "flow f { par { par { finish } and { } join first 2 } and { } join first 2\n }";
+    static const char alone[] = "flow f { par { par { finish } and { } join first 2 } and { } join first 2\n }";
     assert_finds(any, NULL, "improper", "0 ends the flow (line 2) while 0/1.");
     assert_clean(any, "proper=0");
     assert_clean(none, NULL);
-    assert_clean(
-        "flow f { task t { call \"t\" outcomes ok } par { many 1 { do t } } and { } join none }",
-        NULL);
-    assert_finds(cut, NULL, "improper",
-                 "0/1.0 finishes the case (line 2) while 0/1.1 is still at line 2");
+    assert_clean("flow f { task t { call \"t\" outcomes ok } par { many 1 { do t } } and { } join none }", NULL);
+    assert_finds(cut, NULL, "improper", "0/1.0 finishes the case (line 2) while 0/1.1 is still at line 2");
     assert_finds(alone, NULL, "improper", "finishes the case");
 }
 
@@ -347,9 +338,8 @@ static void shrinking_leaves_lines_out(void **state)
     explore(padded, NULL, NULL);
     assert_int_equal(e.finding_count, 1);
     assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
-    assert_string_equal(
-        rad_artifact_target(small)->c.body,
-        "{\"source\":[\"flow f {\",\"  par {\",\"    await m\",\"  } and {\",\"  }\",\"}\"]}");
+    assert_string_equal(rad_artifact_target(small)->c.body,
+                        "{\"source\":[\"flow f {\",\"  par {\",\"    await m\",\"  } and {\",\"  }\",\"}\"]}");
     assert_int_equal(report.certificate, RAD_MINIMAL);
     rad_replay now;
     assert_int_equal(rad_lab_replay(small, NULL, &now, &error), 0);
@@ -372,8 +362,7 @@ static char *story_of(const char *text, const char *words, const char *policy)
     char *all = rad__alloc(10000, 1);
     size_t used = 0;
     for (uint64_t i = 0; i < s->line_count; i++)
-        used += (size_t)snprintf(all + used, 10000 - used, "%s %s\n", s->actors[s->lines[i].actor],
-                                 s->lines[i].words);
+        used += (size_t)snprintf(all + used, 10000 - used, "%s %s\n", s->actors[s->lines[i].actor], s->lines[i].words);
     snprintf(all + used, 10000 - used, "%s", s->state);
     rad_story_free(s);
     rad_artifact_free(a);

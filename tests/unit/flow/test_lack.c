@@ -90,9 +90,9 @@ static int run_simulated(const void *what)
     return status;
 }
 
-#define TASKS                                                                                      \
-    "flow f { data { x : int merge sum  w : text merge append  b : bool }\n"                       \
-    "task t { run \"true\" capture x outcomes ok undo u } task u { run \"true\" outcomes ok }\n"   \
+#define TASKS                                                                                                          \
+    "flow f { data { x : int merge sum  w : text merge append  b : bool }\n"                                           \
+    "task t { run \"true\" capture x outcomes ok undo u } task u { run \"true\" outcomes ok }\n"                       \
     "task bad { run \"true\" outcomes fail retry 1 delay 1s }\n"
 
 static void simulated_cases(void **state)
@@ -111,8 +111,7 @@ static void simulated_cases(void **state)
                "cancel region s } join sync }",
          1, RAD_CASE_DONE},
         /* Telling the fork is the last that needs memory: unsaid, its join would wait for ever. */
-        {TASKS "par { region r { await m } } and { loop 9 { } cancel region r } join sync }", 1,
-         RAD_CASE_DONE},
+        {TASKS "par { region r { await m } } and { loop 9 { } cancel region r } join sync }", 1, RAD_CASE_DONE},
         {TASKS "many 30 { par { await m } and { do t } join first } cancel task u cancel case }", 2,
          RAD_CASE_CANCELLED},
         /* Texts of all kinds. */
@@ -139,8 +138,7 @@ static int answer_all(rad_flow_case *c, rad_error *error)
         char key[RAD_FLOW_KEY_MAX];
         rad__flow_asks_prune(c);
         if (c->ask_count == 0) {
-            rad_flow_input end = {
-                .kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"};
+            rad_flow_input end = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"};
             status = rad__flow_case_feed(c, &end, &used, error);
             continue;
         }
@@ -160,12 +158,11 @@ static int answer_all(rad_flow_case *c, rad_error *error)
     return status != 0 ? status : c->state == RAD_CASE_BROKEN ? c->error.code : 0;
 }
 
-static const char LIVE[] =
-    "flow f { data { x : int merge sum  w : text merge append  s : text merge last }\n"
-    "task t { call \"t\" writes x, w retry 1 delay 1s undo u } task u { run \"true\" retry 1 }\n"
-    "region r { many 9 { do t defer { on timer 1s { } on signal go into s { do t } } }\n"
-    "wait signal go into s par { wait signal other } and { do t do t } compensate r }\n"
-    "on cancel { compensate r } }";
+static const char LIVE[] = "flow f { data { x : int merge sum  w : text merge append  s : text merge last }\n"
+                           "task t { call \"t\" writes x, w retry 1 delay 1s undo u } task u { run \"true\" retry 1 }\n"
+                           "region r { many 9 { do t defer { on timer 1s { } on signal go into s { do t } } }\n"
+                           "wait signal go into s par { wait signal other } and { do t do t } compensate r }\n"
+                           "on cancel { compensate r } }";
 
 /* Signals come early, and are kept; then it is saved, restored, and told step by step. */
 static int run_live(const void *what)
@@ -221,8 +218,7 @@ static room room_after(const char *body, uint32_t rounds)
     rad_error error = {0};
     rad__bytes_format(&text, TASKS "loop %u { %s } }", rounds, body);
     rad__bytes_put(&text, "", 1);
-    if (rad__flow_program_read(&p, "t.flow", (const char *)text.data, text.size - 1, NULL,
-                               &error) != 0)
+    if (rad__flow_program_read(&p, "t.flow", (const char *)text.data, text.size - 1, NULL, &error) != 0)
         fail_msg("%s", error.text);
     rad_flow_case_options o = {.policy = "fair", .world = RAD_WORLD_CHOSEN};
     assert_int_equal(rad__flow_case_open(&c, p, &o, &error), 0);

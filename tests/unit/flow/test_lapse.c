@@ -39,21 +39,19 @@ static void go(lapse *l, const rad_flow_program *p)
     o.function_count = 1;
     rad__error_clear(&l->error);
     const rad_flow_host *host = double_runner(l->w);
-    l->code = double_has_file(l->w, "journal")
-                  ? rad__flow_resume(host, p, &o, &l->result, &l->error)
-                  : rad__flow_run(host, p, &o, &l->result, &l->error);
+    l->code = double_has_file(l->w, "journal") ? rad__flow_resume(host, p, &o, &l->result, &l->error)
+                                               : rad__flow_run(host, p, &o, &l->result, &l->error);
 }
 
 /* ---- The flow ---------------------------------------------------------------------------------------------------- */
 
 /* Results, data, retries, timers, a loser, a function, a signal. */
-static const char TEXT[] =
-    "flow f { data { n : text  m : int }\n"
-    "task a { run \"a\" capture n } task b { run \"b\" reads n dir \"below\" }\n"
-    "task again { run \"flaky\" retry 1 delay 2s } task slow { run \"slow\" }\n"
-    "task g { call \"g\" writes m retry 1 } task last { run \"last\" }\n"
-    "do a par { do b } and { do slow } and { wait signal go } join first 2\n"
-    "do g do again defer { on timer 3s { } on signal never { } } do last }";
+static const char TEXT[] = "flow f { data { n : text  m : int }\n"
+                           "task a { run \"a\" capture n } task b { run \"b\" reads n dir \"below\" }\n"
+                           "task again { run \"flaky\" retry 1 delay 2s } task slow { run \"slow\" }\n"
+                           "task g { call \"g\" writes m retry 1 } task last { run \"last\" }\n"
+                           "do a par { do b } and { do slow } and { wait signal go } join first 2\n"
+                           "do g do again defer { on timer 3s { } on signal never { } } do last }";
 
 static const char *seen(const lapse *l, const char *command, const char *name)
 {
@@ -99,8 +97,7 @@ static void begin(lapse *l, const rad_flow_program *p, uint64_t kill_at)
     double_crash_at(l->w, 0, DOUBLE_NONE, 0);
 }
 
-#define FRESH                                                                                      \
-    UINT64_MAX /* the runner whose call or memory fails is the first one, and is to stop at once */
+#define FRESH UINT64_MAX /* the runner whose call or memory fails is the first one, and is to stop at once */
 
 static void before(lapse *l, const rad_flow_program *p, uint64_t kill_at)
 {
@@ -119,8 +116,7 @@ static void after(lapse *l, const rad_flow_program *p, uint64_t kill_at)
 
 /* The memory runs out at that place of the next runner; the one after it has enough. *more: there may be a later
  * allocation before the next call. False: there is no such call. */
-static bool lack(const rad_flow_program *p, uint64_t kill_at, uint64_t n, uint64_t first,
-                 bool *more)
+static bool lack(const rad_flow_program *p, uint64_t kill_at, uint64_t n, uint64_t first, bool *more)
 {
     lapse l = {.w = double_open(3)};
     before(&l, p, kill_at);

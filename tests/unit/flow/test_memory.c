@@ -14,10 +14,9 @@ static void test_in_memory(void **state)
 {
     (void)state;
     rad_flow *f;
-    static const char text[] =
-        "flow f { data { n : int = 1 s : text }\n"
-        "task t { run \"count\" capture n retry 1 delay 5s }\n"
-        "do t defer { on signal go into s { } on timer 7s { set s = \"late\" } } }";
+    static const char text[] = "flow f { data { n : int = 1 s : text }\n"
+                               "task t { run \"count\" capture n retry 1 delay 5s }\n"
+                               "do t defer { on signal go into s { } on timer 7s { set s = \"late\" } } }";
     rad_flow_instance *i;
     rad_flow_wish w;
     rad_error error = {0};
@@ -48,8 +47,7 @@ static void test_in_memory(void **state)
         assert_int_equal(rad_flow_go(i, 1000), RAD_FLOW_NOW_WAITING);
         assert_true(rad_flow_next_wish(i, &w));
         assert_int_equal(w.attempt, 2);
-        assert_int_equal(rad_flow_give_result(i, "0#1", 2, true, &wrong, 1, NULL, &error),
-                         RAD_EINPUT);
+        assert_int_equal(rad_flow_give_result(i, "0#1", 2, true, &wrong, 1, NULL, &error), RAD_EINPUT);
         assert_int_equal(rad_flow_give_result(i, "0#1", 2, true, &written, 1, NULL, &error), 0);
         assert_int_equal(rad_flow_go(i, 1000), RAD_FLOW_NOW_WAITING);
         assert_int_equal(rad_flow_give_signal(i, "gone", NULL, &error), RAD_EINPUT);

@@ -45,15 +45,12 @@ static void watch(void *context, const rad_flow_progress *p)
     if (p->news == RAD_FLOW_TASK_IN_DOUBT) note(n->doubted, sizeof n->doubted, p->key);
     if (p->news == RAD_FLOW_TASK_AGAIN) note(n->again, sizeof n->again, p->key);
     n->taken_over += p->news == RAD_FLOW_TASK_TAKEN_OVER;
-    if (p->news == RAD_FLOW_TASK_STOPPED && n->w != NULL)
-        assert_int_equal(double_living_commands(n->w), 0);
-    if (p->news == RAD_FLOW_TASK_STOPPED && n->enough != NULL && strstr(p->key, n->enough) != NULL)
-        n->stop = 1;
+    if (p->news == RAD_FLOW_TASK_STOPPED && n->w != NULL) assert_int_equal(double_living_commands(n->w), 0);
+    if (p->news == RAD_FLOW_TASK_STOPPED && n->enough != NULL && strstr(p->key, n->enough) != NULL) n->stop = 1;
 }
 
 /* One runner; its code. */
-static int run(double_world *w, const rad_flow_program *p, uint32_t jobs, news *n,
-               rad_flow_result *result)
+static int run(double_world *w, const rad_flow_program *p, uint32_t jobs, news *n, rad_flow_result *result)
 {
     rad_flow_run_options o = {.given = {.jobs = jobs, .case_id = "case"}};
     rad_error error = {0};
@@ -135,9 +132,8 @@ static void a_queue_outlives_its_runner(void **state)
 static void losers_are_ended_at_once(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                       "par { do quick } and { do slow } join first wait signal never }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                                         "par { do quick } and { do slow } join first wait signal never }");
     for (uint64_t seed = 1; seed < 20; seed++) {
         double_world *w = double_open(seed);
         news n = {.enough = "0/1.1#1"};
@@ -157,10 +153,9 @@ static void losers_are_ended_at_once(void **state)
 static void losers_are_ended_by_the_next_runner(void **state)
 {
     (void)state;
-    rad_flow_program *p = double_program(
-        "flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-        "par { do quick } and { do slow } join first loop 30 { wait 1ms } wait signal "
-        "never }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                                         "par { do quick } and { do slow } join first loop 30 { wait 1ms } wait signal "
+                                         "never }");
     for (uint64_t seed = 0; seed < 1000; seed++) {
         double_world *w = double_open(seed);
         rad_flow_result result = {.end = RAD_FLOW_END_DONE};
@@ -184,9 +179,8 @@ static void losers_are_ended_by_the_next_runner(void **state)
 static void only_one_of_two_is_first(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
-                       "par { do quick } and { do slow } join first wait signal never }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task slow { run \"slow\" }\n"
+                                         "par { do quick } and { do slow } join first wait signal never }");
     uint32_t began = 0, never_began = 0;
     for (uint64_t n = 1; n < 120; n++) {
         for (uint64_t seed = 0; seed < 8; seed++) {
@@ -217,10 +211,9 @@ static void only_one_of_two_is_first(void **state)
 static void what_waits_and_is_cancelled_never_begins(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task quick { run \"quick\" } task other { run \"x\" }\n"
-                       "par { do quick } and { do other } and { do other } join first "
-                       "do quick }");
+    rad_flow_program *p = double_program("flow f { task quick { run \"quick\" } task other { run \"x\" }\n"
+                                         "par { do quick } and { do other } and { do other } join first "
+                                         "do quick }");
     double_world *w = double_open(1);
     news n = {.most = 0};
     rad_flow_result result;
@@ -237,9 +230,8 @@ static void what_waits_and_is_cancelled_never_begins(void **state)
 static void what_runs_is_taken_over(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task slow { run \"slow\" } task a { run \"a\" }\n"
-                       "par { wait signal go } and { do slow } join first wait signal never }");
+    rad_flow_program *p = double_program("flow f { task slow { run \"slow\" } task a { run \"a\" }\n"
+                                         "par { wait signal go } and { do slow } join first wait signal never }");
     for (uint64_t kill_at = 40; kill_at < 400; kill_at += 9) {
         double_world *w = double_open(kill_at);
         rad_flow_result result = {.end = RAD_FLOW_END_DONE};
@@ -296,8 +288,7 @@ static void limits_are_errors(void **state)
     (void)state;
     rad_bytes text = {0};
     rad__bytes_format(&text, "flow f { {");
-    for (uint32_t i = 0; i < 1400; i++)
-        rad__bytes_format(&text, "par { } and { await m } join multi\n");
+    for (uint32_t i = 0; i < 1400; i++) rad__bytes_format(&text, "par { } and { await m } join multi\n");
     rad__bytes_format(&text, "} }");
     rad__bytes_put(&text, "", 1);
     rad_flow_program *p = double_program((const char *)text.data);
@@ -361,9 +352,8 @@ static void functions_are_called_at_least_once(void **state)
         double_crash_at(w, 0, DOUBLE_NONE, 0);
         error = (rad_error){0};
         if (code != 0)
-            code = double_has_file(w, "journal")
-                       ? rad__flow_resume(double_runner(w), p, &o, &result, &error)
-                       : rad__flow_run(double_runner(w), p, &o, &result, &error);
+            code = double_has_file(w, "journal") ? rad__flow_resume(double_runner(w), p, &o, &result, &error)
+                                                 : rad__flow_run(double_runner(w), p, &o, &result, &error);
         if (code != 0) fail_msg("%s", error.text);
         assert_int_equal(result.end, RAD_FLOW_END_DONE);
         assert_in_range(calls, 3, 4);
@@ -391,10 +381,9 @@ static void watch_timers(void *context, const rad_flow_progress *p)
 static void timers_that_nobody_wants_are_forgotten(void **state)
 {
     (void)state;
-    rad_flow_program *p =
-        double_program("flow f { task a { run \"a\" }\n"
-                       "defer { on timer 1h { } on signal go { } on timer 2h { } }\n"
-                       "do a }");
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" }\n"
+                                         "defer { on timer 1h { } on signal go { } on timer 2h { } }\n"
+                                         "do a }");
     double_world *w = double_open(1);
     rad_flow_run_options o = {.given = {.jobs = 1, .case_id = "case"}};
     rad_flow_result result = {.end = RAD_FLOW_END_FAILED};

@@ -31,23 +31,21 @@ static uint64_t first_seed(void)
 
 static void check_flow(uint64_t seed, bool is_live, flow_lockstep_seen *seen)
 {
-    flow_lockstep_options o = {
-        .policy = policies[seed % POLICIES], .seed = seed, .steps = STEPS, .is_live = is_live};
+    flow_lockstep_options o = {.policy = policies[seed % POLICIES], .seed = seed, .steps = STEPS, .is_live = is_live};
     char difference[FLOW_DIFFERENCE_MAX];
     char *text = flow_generate(seed);
     bool same = flow_lockstep(text, &o, seen, difference);
     if (!same) {
         fputs(text, stderr);
-        fail_msg("seed %llu, policy %s, %s: %s", (unsigned long long)seed, o.policy,
-                 is_live ? "live" : "chosen", difference);
+        fail_msg("seed %llu, policy %s, %s: %s", (unsigned long long)seed, o.policy, is_live ? "live" : "chosen",
+                 difference);
     }
     rad__free(text);
 }
 
 static void at_least(uint64_t count, uint64_t least, const char *what)
 {
-    if (count < least)
-        fail_msg("%s: %llu, not %llu", what, (unsigned long long)count, (unsigned long long)least);
+    if (count < least) fail_msg("%s: %llu, not %llu", what, (unsigned long long)count, (unsigned long long)least);
 }
 
 /* Everything that can happen has happened, and often. */
@@ -172,24 +170,21 @@ static void check_joins(const coverage *c)
         snprintf(what, sizeof what, "join %u", i);
         at_least(c->joins[RAD_FLOW_PAR][i], 100, what);
         if (i != RAD_JOIN_ALL) at_least(c->joins[RAD_FLOW_OR][i], 50, what);
-        if (i != RAD_JOIN_SYNC && i != RAD_JOIN_MULTI)
-            at_least(c->joins[RAD_FLOW_MANY][i], 50, what);
+        if (i != RAD_JOIN_SYNC && i != RAD_JOIN_MULTI) at_least(c->joins[RAD_FLOW_MANY][i], 50, what);
     }
 }
 
 static void check_nesting(const coverage *c)
 {
     static const enum rad_flow_kind compound[] = {
-        RAD_FLOW_PAR,   RAD_FLOW_XOR,    RAD_FLOW_OR,     RAD_FLOW_LOOP,
-        RAD_FLOW_WHILE, RAD_FLOW_REPEAT, RAD_FLOW_MANY,   RAD_FLOW_INTERLEAVE,
-        RAD_FLOW_LOCK,  RAD_FLOW_DEFER,  RAD_FLOW_REGION,
+        RAD_FLOW_PAR,  RAD_FLOW_XOR,        RAD_FLOW_OR,   RAD_FLOW_LOOP,  RAD_FLOW_WHILE,  RAD_FLOW_REPEAT,
+        RAD_FLOW_MANY, RAD_FLOW_INTERLEAVE, RAD_FLOW_LOCK, RAD_FLOW_DEFER, RAD_FLOW_REGION,
     };
     enum { COUNT = sizeof compound / sizeof *compound };
     for (uint32_t i = 0; i < COUNT * COUNT; i++) {
         enum rad_flow_kind around = compound[i / COUNT], inside = compound[i % COUNT];
         char what[60];
-        snprintf(what, sizeof what, "%s in %s", rad__flow_kind_name(inside),
-                 rad__flow_kind_name(around));
+        snprintf(what, sizeof what, "%s in %s", rad__flow_kind_name(inside), rad__flow_kind_name(around));
         at_least(c->nested[around][inside], 3, what);
     }
 }
@@ -210,8 +205,7 @@ static void random_flows_cover_the_language(void **state)
         rad__flow_file_free(&file);
         rad__free(text);
     }
-    for (uint32_t i = 0; i < RAD_FLOW_KINDS; i++)
-        at_least(c.kinds[i], 50, rad__flow_kind_name((enum rad_flow_kind)i));
+    for (uint32_t i = 0; i < RAD_FLOW_KINDS; i++) at_least(c.kinds[i], 50, rad__flow_kind_name((enum rad_flow_kind)i));
     for (uint32_t i = 0; i < RAD_MERGES; i++) at_least(c.merges[i], 300, "a merge");
     for (uint32_t i = 0; i < RAD_EXPRS; i++) at_least(c.expressions[i], 30, "an operator");
     at_least(c.scopes[RAD_CANCEL_TASK], 300, "cancel task");

@@ -35,10 +35,8 @@ static void parts_of_one_statement_are_no_parts_of_another(void **state)
         {IN_FLOW("many pool \"x\" { }"), "test:2:11: expected an int behind 'many', found a text"},
         {IN_FLOW("set n = n + { }"), "test:2:13: expected an expression, found '{'"},
         {IN_FLOW("set b = b and { }"), "test:2:15: expected an expression, found '{'"},
-        {DATA("x : int = merge sum"),
-         "test:2:11: expected a constant: a number, true, false or a text, found 'merge'"},
-        {DATA("x : int = in { 1 }"),
-         "test:2:11: expected a constant: a number, true, false or a text, found 'in'"},
+        {DATA("x : int = merge sum"), "test:2:11: expected a constant: a number, true, false or a text, found 'merge'"},
+        {DATA("x : int = in { 1 }"), "test:2:11: expected a constant: a number, true, false or a text, found 'in'"},
         {DATA("x : int merge in { 1 }"),
          "test:2:15: expected a rule: sum, max, min (int), and, or (bool), append (text), first "
          "or last, found 'in'"},
@@ -60,28 +58,23 @@ static void of_two_mistakes_the_first_is_told(void **state)
         {IN_FLOW("set n = m + k"), "test:2:9: there is no variable 'm'"},
         {IN_FLOW("set m = k"), "test:2:5: there is no variable 'm'"},
         {IN_FLOW("par { do x } and { do y }"), "test:2:10: there is no task 'x'"},
-        {IN_FLOW("region r { do x } on cancel { do y } on failure { do z }"),
-         "test:2:15: there is no task 'x'"},
-        {IN_FLOW("region r { } on cancel { do y } on failure into m { do z }"),
-         "test:2:29: there is no task 'y'"},
-        {IN_FLOW("region r { } region r { } many 2 as n { }"),
-         "test:2:21: there is a region 'r' already"},
+        {IN_FLOW("region r { do x } on cancel { do y } on failure { do z }"), "test:2:15: there is no task 'x'"},
+        {IN_FLOW("region r { } on cancel { do y } on failure into m { do z }"), "test:2:29: there is no task 'y'"},
+        {IN_FLOW("region r { } region r { } many 2 as n { }"), "test:2:21: there is a region 'r' already"},
         {IN_FLOW("many b as i { do x }"), "test:2:6: expected an int behind 'many', found a bool"},
         {IN_FLOW("many over n as RADDLE_X { do x }"),
          "test:2:16: 'RADDLE_X': variables that begin with RADDLE_ are set by the runner"},
         {IN_FLOW("or { when true { } } join all do x"),
          "test:2:27: an or has no join all: join sync waits for those that were begun"},
         {IN_FLOW("while n { do x }"), "test:2:7: expected a bool behind 'while', found an int"},
-        {DATA("x : int\nx : bool\nx : text"),
-         "test:3:1: there is a variable 'x' already, in line 2"},
+        {DATA("x : int\nx : bool\nx : text"), "test:3:1: there is a variable 'x' already, in line 2"},
         {DATA("RADDLE_A : int\nRADDLE_A : bool"),
          "test:2:1: 'RADDLE_A': variables that begin with RADDLE_ are set by the runner"},
         {TASK("call \"x\" capture t exit n dir \"d\""),
          "test:2:18: 'capture' is for commands: a function has 'writes'"},
         {TASK("call \"x\" reads k, m writes i"), "test:2:16: there is no variable 'k'"},
         {TASK("run \"x\" capture k exit m"), "test:2:17: there is no variable 'k'"},
-        {TASK("run \"x\" exit b capture b"),
-         "test:2:14: expected an int behind 'exit': 'b' is a bool"},
+        {TASK("run \"x\" exit b capture b"), "test:2:14: expected an int behind 'exit': 'b' is a bool"},
         {TASK("run \"x\" writes n, b"),
          "test:2:16: a command writes only what it captures, and its exit: 'n' is neither"},
         {"flow f { do x }\nflow g { do y }", "test:1:13: there is no task 'x'"},
@@ -179,8 +172,7 @@ static void expressions_are_as_deep_as_their_deepest_side(void **state)
 
 /* ---- Several flows in one file ------------------------------------------------------------------- */
 
-static void assert_names(const rad_flow_file *file, const uint32_t *names, uint32_t count,
-                         const char *only)
+static void assert_names(const rad_flow_file *file, const uint32_t *names, uint32_t count, const char *only)
 {
     assert_int_equal(count, 1);
     assert_string_equal(rad__flow_name(file, names[0]), only);

@@ -60,8 +60,7 @@ static void write_journal(const rad_flow_program *p, rad_bytes *out, enum lie li
     rad_flow_case *c;
     rad_error error = {0};
     uint64_t sequence = 0;
-    rad_flow_journal_header header = {
-        .raddle = "0", .hash = p->hash, .flow = "f", .case_id = "1", .policy = "first"};
+    rad_flow_journal_header header = {.raddle = "0", .hash = p->hash, .flow = "f", .case_id = "1", .policy = "first"};
     rad__crc32_open(&crc);
     rad__flow_journal_begin(out, &crc, &header);
     assert_int_equal(rad__flow_case_open(&c, p, &(rad_flow_case_options){.seed = 0}, &error), 0);
@@ -110,8 +109,7 @@ static rad_flow_program *read_flow(const char *text)
 {
     rad_flow_program *p;
     rad_error error = {0};
-    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     return p;
 }
 
@@ -168,10 +166,8 @@ static void journals_that_cannot_be_replayed(void **state)
         write_journal(p, &bytes, NOTHING);
         if (i == 1) bytes.data[bytes.size - 40] ^= 1;
         assert_int_equal(rad__flow_journal_open(&j, "j", bytes.data, bytes.size, &error), 0);
-        assert_int_equal(rad__flow_replay_journal(&r, i == 0 ? other : p, &j, NULL, 0, &error),
-                         RAD_EINPUT);
-        assert_non_null(
-            strstr(error.text, i == 0 ? "j: begun with another text of the flow" : "j: damaged"));
+        assert_int_equal(rad__flow_replay_journal(&r, i == 0 ? other : p, &j, NULL, 0, &error), RAD_EINPUT);
+        assert_non_null(strstr(error.text, i == 0 ? "j: begun with another text of the flow" : "j: damaged"));
         assert_null(r.c);
         rad__bytes_free(&bytes);
     }
@@ -202,8 +198,7 @@ static void snapshots_are_whole(void **state)
     rad_flow_case *c, *again;
     rad_bytes bytes = {0};
     rad_error error = {0};
-    assert_int_equal(rad__flow_case_open(&c, p, &(rad_flow_case_options){.remember = true}, &error),
-                     0);
+    assert_int_equal(rad__flow_case_open(&c, p, &(rad_flow_case_options){.remember = true}, &error), 0);
     assert_int_equal(rad__flow_case_run(c, 10), RAD_CASE_WAITING);
     assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
     assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), 0);

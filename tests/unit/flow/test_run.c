@@ -24,14 +24,13 @@
 static void test_values(void **state)
 {
     (void)state;
-    flow_expect_done(
-        "flow f { data { n : int = 20 t : text = \"it's\" b : bool s : int one : text }\n"
-        "task add { run \"echo $((n + 1))\" capture n }\n"
-        "task say { run \"printf '%s\\n\\n' \\\"$t\\\"\" capture t }\n"
-        "task yes { run \"echo true\" capture b }\n"
-        "task three { run \"exit 3\" exit s }\n"
-        "task few { run \"echo \\\"$n/$t/$RADDLE_ATTEMPT\\\"\" reads n capture one }\n"
-        "do add do say do yes do three do few }");
+    flow_expect_done("flow f { data { n : int = 20 t : text = \"it's\" b : bool s : int one : text }\n"
+                     "task add { run \"echo $((n + 1))\" capture n }\n"
+                     "task say { run \"printf '%s\\n\\n' \\\"$t\\\"\" capture t }\n"
+                     "task yes { run \"echo true\" capture b }\n"
+                     "task three { run \"exit 3\" exit s }\n"
+                     "task few { run \"echo \\\"$n/$t/$RADDLE_ATTEMPT\\\"\" reads n capture one }\n"
+                     "do add do say do yes do three do few }");
     flow_expect_data("n", "21");
     flow_expect_data("t", "it's\n"); /* the last newline goes, others stay */
     flow_expect_data("b", "true");
@@ -106,9 +105,8 @@ static void test_timeout_kills_who_does_not_listen(void **state)
 {
     (void)state;
     uint64_t began = rad__os_now_ns();
-    expect_failed(
-        "run \"trap '' TERM; echo $$ > flow_made/pid; while :; do sleep 1; done\" timeout 1s",
-        "its time was up");
+    expect_failed("run \"trap '' TERM; echo $$ > flow_made/pid; while :; do sleep 1; done\" timeout 1s",
+                  "its time was up");
     uint64_t took = rad__os_now_ns() - began;
     assert_true(took > UINT64_C(2500000000));
 }
@@ -145,9 +143,8 @@ static void test_retry(void **state)
 static void test_logs(void **state)
 {
     (void)state;
-    flow_expect_done(
-        "flow f { task a { run \"echo one; echo two >&2\" } task b { run \"printf three\" }\n"
-        "do a do b }");
+    flow_expect_done("flow f { task a { run \"echo one; echo two >&2\" } task b { run \"printf three\" }\n"
+                     "do a do b }");
     char *text;
     rad_error error = {0};
     assert_int_equal(rad_flow_logs(flow_folder, NULL, &text, &error), 0);
@@ -168,9 +165,8 @@ static void test_logs(void **state)
 static void test_logs_go_on_behind_zeros(void **state)
 {
     (void)state;
-    flow_expect_done(
-        "flow f { data { n : int } task a { run \"printf 'x\\\\0y'\" } task b { run \"echo b\" }\n"
-        "do a xor { when n > 0 { do b } else { } } run \"echo c\" }");
+    flow_expect_done("flow f { data { n : int } task a { run \"printf 'x\\\\0y'\" } task b { run \"echo b\" }\n"
+                     "do a xor { when n > 0 { do b } else { } } run \"echo c\" }");
     char *text;
     rad_error error = {0};
     assert_int_equal(rad_flow_logs(flow_folder, NULL, &text, &error), 0);
@@ -192,12 +188,11 @@ static void test_side_by_side(void **state)
 static void test_losers_are_killed(void **state)
 {
     (void)state;
-    flow_expect_done(
-        "flow f { task a { run \"true\" }\n"
-        "task b { run \"echo $$ > flow_made/pid; echo begun > flow_made/b; sleep 20; echo "
-        "late > flow_made/b\" }\n"
-        "task c { run \"while [ ! -s flow_made/pid ]; do sleep 0.01; done\" }\n"
-        "par { do c } and { do b } join first do a }");
+    flow_expect_done("flow f { task a { run \"true\" }\n"
+                     "task b { run \"echo $$ > flow_made/pid; echo begun > flow_made/b; sleep 20; echo "
+                     "late > flow_made/b\" }\n"
+                     "task c { run \"while [ ! -s flow_made/pid ]; do sleep 0.01; done\" }\n"
+                     "par { do c } and { do b } join first do a }");
     flow_expect_file("flow_made/b", "begun\n");
     assert_int_equal(system("kill -0 $(cat flow_made/pid) 2>/dev/null"), 1 << 8);
 }
@@ -272,16 +267,15 @@ static void test_signals(void **state)
     (void)state;
     rad_error error = {0};
     rad_flow_status s;
-    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT,
-                        "no case");
+    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT, "no case");
     flow_start_runner(FLOW_WAITS);
     flow_wait_for_file("flow_case/journal");
     flow_expect_refused(rad_flow_send(flow_folder, "gone", "x", &error), &error, RAD_EINPUT,
                         "flow_case: the flow f has no signal gone");
-    flow_expect_refused(rad_flow_cancel(flow_folder, RAD_FLOW_PART_REGION, "q", &error), &error,
-                        RAD_EINPUT, "has no region q");
-    flow_expect_refused(rad_flow_cancel(flow_folder, RAD_FLOW_PART_TASK, "q", &error), &error,
-                        RAD_EINPUT, "has no task q");
+    flow_expect_refused(rad_flow_cancel(flow_folder, RAD_FLOW_PART_REGION, "q", &error), &error, RAD_EINPUT,
+                        "has no region q");
+    flow_expect_refused(rad_flow_cancel(flow_folder, RAD_FLOW_PART_TASK, "q", &error), &error, RAD_EINPUT,
+                        "has no task q");
     assert_int_equal(rad_flow_send(flow_folder, "go", "one", &error), 0);
     flow_wait_for_records(3); /* the signal, the task's start and end */
     assert_int_equal(rad_flow_look(&s, flow_folder, &error), 0);
@@ -301,8 +295,7 @@ static void test_signals(void **state)
     assert_int_equal(rad_flow_cancel(flow_folder, RAD_FLOW_PART_REGION, "r", &error), 0);
     assert_int_equal(flow_wait_for_runner(), RAD_FLOW_END_DONE);
     flow_expect_file("flow_made/x", "one\ntwo\ntwo\n");
-    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT,
-                        "has ended");
+    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT, "has ended");
 }
 
 static void expect_refused_signal(const char *name, const char *with, const char *why)
@@ -315,10 +308,9 @@ static void expect_refused_signal(const char *name, const char *with, const char
 static void test_signals_that_nobody_could_take(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { data { n : int b : bool t : text }\n"
-        "defer { on signal count into n { } on signal flag into b { } on timer 50s { } }\n"
-        "wait signal either into t wait signal either into n wait signal bare }";
+    static const char text[] = "flow f { data { n : int b : bool t : text }\n"
+                               "defer { on signal count into n { } on signal flag into b { } on timer 50s { } }\n"
+                               "wait signal either into t wait signal either into n wait signal bare }";
     rad_error error = {0};
     rad_flow_status s;
     flow_start_runner(text);
@@ -355,10 +347,9 @@ static void note_started(void *context, const rad_flow_progress *p)
 static void test_instances_have_names(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { task t { run \"true\" } task u { run \"true\" reads cell }\n"
-        "do t many over \"gcc debug\\nclang\" as cell { many 2 { par { do u } and { } } }\n"
-        "many over \"ääääääääääääääääääääääääääääääääääää\" as other { do t } }";
+    static const char text[] = "flow f { task t { run \"true\" } task u { run \"true\" reads cell }\n"
+                               "do t many over \"gcc debug\\nclang\" as cell { many 2 { par { do u } and { } } }\n"
+                               "many over \"ääääääääääääääääääääääääääääääääääää\" as other { do t } }";
     rad_flow *f = flow_parsed(text);
     rad_flow_options o = flow_options();
     rad_flow_result r;
@@ -375,10 +366,9 @@ static void test_instances_have_names(void **state)
 static void test_status(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { data { n : int = 5 }\n"
-        "task t { run \"touch flow_made/go; sleep 20\" } task u { run \"true\" }\n"
-        "par { do t } and { wait 50s } and { do u } }";
+    static const char text[] = "flow f { data { n : int = 5 }\n"
+                               "task t { run \"touch flow_made/go; sleep 20\" } task u { run \"true\" }\n"
+                               "par { do t } and { wait 50s } and { do u } }";
     rad_flow_status s;
     rad_error error = {0};
     flow_expect_refused(rad_flow_look(&s, flow_folder, &error), &error, RAD_EINPUT,
@@ -419,11 +409,10 @@ static void test_status(void **state)
 static void test_a_running_command_is_taken_over(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { data { x : text }\n"
-        "task t { run \"echo x >> flow_made/begun; touch flow_made/go; "
-        "while [ ! -e flow_made/end ]; do sleep 0.05; done; echo said\" capture x }\n"
-        "do t }";
+    static const char text[] = "flow f { data { x : text }\n"
+                               "task t { run \"echo x >> flow_made/begun; touch flow_made/go; "
+                               "while [ ! -e flow_made/end ]; do sleep 0.05; done; echo said\" capture x }\n"
+                               "do t }";
     flow_start_runner(text);
     flow_wait_for_file("flow_made/go");
     flow_kill_runner();
@@ -441,8 +430,7 @@ static void test_a_running_command_is_taken_over(void **state)
 static void test_a_killed_shim_is_doubt(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f { task t { run \"echo x >> flow_made/begun; sleep 30\" } do t }";
+    static const char text[] = "flow f { task t { run \"echo x >> flow_made/begun; sleep 30\" } do t }";
     flow_start_runner(text);
     flow_wait_for_file("flow_made/begun");
     flow_wait_for_file("flow_case/effects/0-1@1.lock");
@@ -463,8 +451,7 @@ static void test_a_killed_shim_is_doubt(void **state)
     assert_non_null(strstr(r.text, "in doubt: 0#1 (task t)"));
     o.settles = &settle;
     o.settle_count = 1;
-    assert_int_equal(rad_flow_resume(NULL, flow_folder, &o, &r, &error),
-                     0); /* the flow in the folder */
+    assert_int_equal(rad_flow_resume(NULL, flow_folder, &o, &r, &error), 0); /* the flow in the folder */
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
     flow_expect_file("flow_made/begun", "x\n");
     rad_flow_free(f);

@@ -33,8 +33,8 @@ static int do_spawn(void *host, const rad_flow_shim *shim, rad_error *error)
     return w->spawned <= w->spawns_that_fail ? RAD_EIO : 0;
 }
 
-static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns,
-                        rad_flow_watched *watched, rad_error *error)
+static int64_t do_watch(void *host, void *to, size_t size, uint64_t timeout_ns, rad_flow_watched *watched,
+                        rad_error *error)
 {
     world *w = host;
     (void)error;
@@ -227,8 +227,7 @@ static void test_others_that_print_for_ever(void **state)
     rad__flow_shim_free(s);
     w = (world){.prints = 1000, .seen = {.ended = true, .left = true}};
     s = claimed(0);
-    for (uint32_t i = 0; i < 10000 && s->state != RAD_SHIM_WRITE; i++)
-        rad__flow_shim_step(s, &host);
+    for (uint32_t i = 0; i < 10000 && s->state != RAD_SHIM_WRITE; i++) rad__flow_shim_step(s, &host);
     assert_int_equal(s->state, RAD_SHIM_WRITE);
     assert_string_equal(w.kills, "");
     rad__flow_shim_free(s);

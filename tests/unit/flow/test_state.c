@@ -24,14 +24,14 @@ static rad_digest number_of(const rad_flow_vm *vm)
 /* ---- What is in it ----------------------------------------------------------------------------------------------- */
 
 /* One thing is changed, and put back. */
-#define MATTERS(vm, thing, other)                                                                  \
-    do {                                                                                           \
-        rad_digest before = number_of(vm);                                                         \
-        __typeof__(thing) was = (thing);                                                           \
-        (thing) = (__typeof__(thing))(other);                                                      \
-        if (rad__digest_equal(before, number_of(vm))) fail_msg("%s is not in it", #thing);         \
-        (thing) = was;                                                                             \
-        assert_true(rad__digest_equal(before, number_of(vm)));                                     \
+#define MATTERS(vm, thing, other)                                                                                      \
+    do {                                                                                                               \
+        rad_digest before = number_of(vm);                                                                             \
+        __typeof__(thing) was = (thing);                                                                               \
+        (thing) = (__typeof__(thing))(other);                                                                          \
+        if (rad__digest_equal(before, number_of(vm))) fail_msg("%s is not in it", #thing);                             \
+        (thing) = was;                                                                                                 \
+        assert_true(rad__digest_equal(before, number_of(vm)));                                                         \
     } while (0)
 
 static void forks_are_in_it(rad_flow_vm *vm, uint32_t in_task)
@@ -58,13 +58,13 @@ static void forks_are_in_it(rad_flow_vm *vm, uint32_t in_task)
 static void what_the_rest_depends_on_is_in_it(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { data { n : int merge sum  w : text = \"a\" merge first }\n"
-        "task t { call \"t\" retry 1 undo u }  task u { call \"u\" }  task v { call \"v\" undo t "
-        "}\n"
-        "reach m region r { do v\n"
-        "  par { loop 5 { lock k { do t } } } and { set n = 2 set w = \"b\" } and { await never }\n"
-        "} wait signal s into w }");
+    flow_live *l =
+        flow_live_open("flow f { data { n : int merge sum  w : text = \"a\" merge first }\n"
+                       "task t { call \"t\" retry 1 undo u }  task u { call \"u\" }  task v { call \"v\" undo t "
+                       "}\n"
+                       "reach m region r { do v\n"
+                       "  par { loop 5 { lock k { do t } } } and { set n = 2 set w = \"b\" } and { await never }\n"
+                       "} wait signal s into w }");
     flow_live_ok(l, "v");
     flow_live_signal(l, "s", "kept");
     flow_live_signal(l, "s", "again");
@@ -105,8 +105,7 @@ static void what_the_rest_depends_on_is_in_it(void **state)
     MATTERS(vm, vm->locks[0], RAD_NONE);
     MATTERS(vm, vm->locks[0], waits);
     MATTERS(vm, vm->last_instance[0], RAD_NONE);
-    MATTERS(vm, vm->signals[vm->signal_first].text,
-            vm->signals[vm->signals[vm->signal_first].next].text);
+    MATTERS(vm, vm->signals[vm->signal_first].text, vm->signals[vm->signals[vm->signal_first].next].text);
     MATTERS(vm, vm->signals[vm->signal_first].signal, 3);
     MATTERS(vm, vm->signals[vm->signal_first].next, RAD_NONE);
     MATTERS(vm, vm->final, vm->tokens[0].data);
@@ -162,8 +161,7 @@ static void orders_are_not_in_it(void **state)
     assert_int_equal(rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error), 0);
     for (uint64_t seed = 0; seed < 100; seed++) {
         rad_flow_case *c;
-        rad_flow_case_options o = {
-            .policy = "random", .seed = seed, .world = RAD_WORLD_CHOSEN, .initial_count = 0};
+        rad_flow_case_options o = {.policy = "random", .seed = seed, .world = RAD_WORLD_CHOSEN, .initial_count = 0};
         assert_int_equal(rad__flow_case_open(&c, p, &o, &error), 0);
         rad__flow_case_run(c, 9);
         uint32_t arrived = c->vm->fork_pool.count > 0 ? c->vm->forks[0].arrived : 0;
@@ -180,16 +178,16 @@ static void orders_are_not_in_it(void **state)
 /* ---- Soundness --------------------------------------------------------------------------------------------------- */
 
 /* One thing is broken, and found. */
-#define UNSOUND(vm, thing, other, said)                                                            \
-    do {                                                                                           \
-        const char *what = NULL;                                                                   \
-        __typeof__(thing) was = (thing);                                                           \
-        assert_true(rad__flow_vm_valid(vm, &what));                                                \
-        assert_null(what);                                                                         \
-        (thing) = (__typeof__(thing))(other);                                                      \
-        assert_false(rad__flow_vm_valid(vm, &what));                                               \
-        assert_string_equal(what, said);                                                           \
-        (thing) = was;                                                                             \
+#define UNSOUND(vm, thing, other, said)                                                                                \
+    do {                                                                                                               \
+        const char *what = NULL;                                                                                       \
+        __typeof__(thing) was = (thing);                                                                               \
+        assert_true(rad__flow_vm_valid(vm, &what));                                                                    \
+        assert_null(what);                                                                                             \
+        (thing) = (__typeof__(thing))(other);                                                                          \
+        assert_false(rad__flow_vm_valid(vm, &what));                                                                   \
+        assert_string_equal(what, said);                                                                               \
+        (thing) = was;                                                                                                 \
     } while (0)
 
 static void what_is_not_sound_is_found(void **state)
@@ -202,8 +200,7 @@ static void what_is_not_sound_is_found(void **state)
     static const char live[] = "the number of live tokens is wrong";
     static const char forks[] = "the branches of a fork do not add up";
     static const char locks[] = "a lock is held by a token that has ended";
-    uint32_t ended = rad__flow_path_find(vm, "0/1.0", 5),
-             waits = rad__flow_path_find(vm, "0/1.2", 5);
+    uint32_t ended = rad__flow_path_find(vm, "0/1.0", 5), waits = rad__flow_path_find(vm, "0/1.2", 5);
     uint32_t in_task = rad__flow_path_find(vm, "0/1.1", 5), fork = vm->tokens[0].inner;
     UNSOUND(vm, vm->tokens[in_task].wait, RAD_TOKEN_READY, tokens);
     UNSOUND(vm, vm->tokens[in_task].wait, RAD_TOKEN_IN_FORK, tokens);
@@ -246,16 +243,15 @@ static void what_everybody_waits_for_in_words(void **state)
     flow_live_go_on(l);
     assert_true(flow_live_result(l, "0/1.6/11.1#1", 1, true));
     rad__flow_vm_describe(l->c->vm, add_line, all);
-    assert_string_equal(
-        all, "token 0, line 2: waits at join all: 0 of 7 branches arrived, 0 cancelled\n"
-             "token 0/1.0, line 2: is in task t, attempt 1\n"
-             "token 0/1.1, line 3: waits for the lock k, which 0/1.0 has\n"
-             "token 0/1.2, line 4: waits for the milestone never\n"
-             "token 0/1.3, line 5: waits for the milestone gone, which has expired\n"
-             "token 0/1.4, line 6: waits before attempt 2 of task t\n"
-             "token 0/1.5, line 7: waits for a timer\n"
-             "token 0/1.6, line 8: waits at join any: 1 of 2 branches arrived, 0 cancelled\n"
-             "token 0/1.6/11.1, line 8: is in task t, attempt 1\n");
+    assert_string_equal(all, "token 0, line 2: waits at join all: 0 of 7 branches arrived, 0 cancelled\n"
+                             "token 0/1.0, line 2: is in task t, attempt 1\n"
+                             "token 0/1.1, line 3: waits for the lock k, which 0/1.0 has\n"
+                             "token 0/1.2, line 4: waits for the milestone never\n"
+                             "token 0/1.3, line 5: waits for the milestone gone, which has expired\n"
+                             "token 0/1.4, line 6: waits before attempt 2 of task t\n"
+                             "token 0/1.5, line 7: waits for a timer\n"
+                             "token 0/1.6, line 8: waits at join any: 1 of 2 branches arrived, 0 cancelled\n"
+                             "token 0/1.6/11.1, line 8: is in task t, attempt 1\n");
     flow_live_close(l);
     /* One that can go on says what it would do. */
     rad_flow_program *p;
@@ -283,12 +279,9 @@ static void what_everybody_waits_for_in_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_rest_depends_on_is_in_it),
-        cmocka_unit_test(what_goes_on_by_itself_is_in_it),
-        cmocka_unit_test(what_is_over_is_not_in_it),
-        cmocka_unit_test(orders_are_not_in_it),
-        cmocka_unit_test(what_is_not_sound_is_found),
-        cmocka_unit_test(what_everybody_waits_for_in_words),
+        cmocka_unit_test(what_the_rest_depends_on_is_in_it), cmocka_unit_test(what_goes_on_by_itself_is_in_it),
+        cmocka_unit_test(what_is_over_is_not_in_it),         cmocka_unit_test(orders_are_not_in_it),
+        cmocka_unit_test(what_is_not_sound_is_found),        cmocka_unit_test(what_everybody_waits_for_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

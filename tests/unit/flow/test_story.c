@@ -43,8 +43,7 @@ static void changes_are_told_line_by_line(void **state)
     expect_difference("a\nc\n", "a\nb\nc\n", "+    2  b\n");
     expect_difference("a\na\n", "a\n", "-    2  a\n");
     expect_difference("a\nab\n", "a\nac\n", "-    2  ab\n+    2  ac\n");
-    expect_difference("a\nb\nc\nd\n", "x\nb\ny\nc\nz\n",
-                      "-    1  a\n+    1  x\n+    3  y\n-    4  d\n+    5  z\n");
+    expect_difference("a\nb\nc\nd\n", "x\nb\ny\nc\nz\n", "-    1  a\n+    1  x\n+    3  y\n-    4  d\n+    5  z\n");
 }
 
 /* The most lines two short texts have in common, by trying. */
@@ -72,8 +71,7 @@ static void no_more_is_told_than_has_changed(void **state)
         char sides[2][LINES + 1] = {{0}}, texts[2][2 * LINES + 1], left[2][LINES + 1];
         for (uint32_t side = 0; side < 2; side++) {
             uint32_t count = (uint32_t)rad__prng_below(&prng, LINES + 1);
-            for (uint32_t i = 0; i < count; i++)
-                sides[side][i] = (char)('a' + rad__prng_below(&prng, 3));
+            for (uint32_t i = 0; i < count; i++) sides[side][i] = (char)('a' + rad__prng_below(&prng, 3));
             spread(texts[side], sides[side]);
             memcpy(left[side], sides[side], sizeof left[side]);
         }
@@ -85,8 +83,7 @@ static void no_more_is_told_than_has_changed(void **state)
             assert_int_equal(line[8], sides[side][at]);
             left[side][at] = ' ';
         }
-        assert_int_equal(count,
-                         strlen(sides[0]) + strlen(sides[1]) - 2 * most_common(sides[0], sides[1]));
+        assert_int_equal(count, strlen(sides[0]) + strlen(sides[1]) - 2 * most_common(sides[0], sides[1]));
         for (uint32_t i = 0, k = 0; left[0][i] != 0 || left[1][k] != 0; i++, k++) {
             while (left[0][i] == ' ') i++;
             while (left[1][k] == ' ') k++;
@@ -106,10 +103,7 @@ static void long_texts_are_told_whole(void **state)
     size_t a = 0, b = 0;
     for (int i = 0; i < COUNT; i++) {
         a += (size_t)snprintf(old + a, sizeof old - a, "%d\n", i);
-        b += (size_t)snprintf(new + b, sizeof new - b, "%d\n",
-                              i == 0           ? -1
-                              : i == COUNT - 1 ? -2
-                                               : i);
+        b += (size_t)snprintf(new + b, sizeof new - b, "%d\n", i == 0 ? -1 : i == COUNT - 1 ? -2 : i);
     }
     char *told = rad__flow_difference(old, a, new, b);
     assert_non_null(told);
@@ -127,9 +121,8 @@ static void long_texts_are_told_whole(void **state)
 
 /* ---- A case ------------------------------------------------------------------------------------------------------ */
 
-static const char TEXT[] =
-    "flow f { data { n : text  m : int } task a { run \"echo x\" capture n }\n"
-    "task b { run \"true\" } do a many 2 as k { do b } }";
+static const char TEXT[] = "flow f { data { n : text  m : int } task a { run \"echo x\" capture n }\n"
+                           "task b { run \"true\" } do a many 2 as k { do b } }";
 
 static void a_case_is_seen_again_as_it_went(void **state)
 {
@@ -217,9 +210,8 @@ static void a_flow_says_what_is_in_it(void **state)
 static void changes_since_the_beginning_are_told(void **state)
 {
     (void)state;
-    static const char now[] =
-        "flow f { data { n : text  m : int } task a { run \"echo x\" capture n }\n"
-        "task b { run \"false\" } do a many 2 as k { do b } }";
+    static const char now[] = "flow f { data { n : text  m : int } task a { run \"echo x\" capture n }\n"
+                              "task b { run \"false\" } do a many 2 as k { do b } }";
     rad_flow *same = flow_parsed(TEXT), *other = flow_parsed(now);
     rad_error error = {0};
     char *text = NULL;

@@ -16,8 +16,8 @@
 /* ---- Statements ---------------------------------------------------------------------------------------- */
 
 /* In a flow with data n, m : int, b : bool, t : text, tasks a, u. */
-#define FLOW(body)                                                                                 \
-    "flow f { data { n : int m : int b : bool t : text }\n"                                        \
+#define FLOW(body)                                                                                                     \
+    "flow f { data { n : int m : int b : bool t : text }\n"                                                            \
     "task a { run \"a\" } task u { run \"u\" }\n" body "\n}"
 
 /* With data only. */
@@ -44,8 +44,7 @@ static void check_told(const char *text, size_t size, const char *tree, telling 
 
 static void check_all(const told *some, size_t count, telling tell)
 {
-    for (size_t i = 0; i < count; i++)
-        check_told(some[i].text, strlen(some[i].text), some[i].tree, tell);
+    for (size_t i = 0; i < count; i++) check_told(some[i].text, strlen(some[i].text), some[i].tree, tell);
 }
 
 #define CHECK_ALL(some, tell) check_all(some, sizeof(some) / sizeof *(some), tell)
@@ -70,12 +69,9 @@ static const told statements[] = {
     {FLOW("xor { when b { do a } }"), "1 xor when b {2 do a}"},
     {FLOW("xor { when b { do a } when n > 0 { } else { do u } }"),
      "1 xor when b {2 do a} when (> n 0)b {} else {3 do u}"},
-    {FLOW("or { when b { } when not b { do u } }"),
-     "1 or when b {} when (not b)b {2 do u} join sync"},
-    {FLOW("or { when b { } else { do u } } join first"),
-     "1 or when b {} else {2 do u} join first 1"},
-    {FLOW("or { when b { } when b { } else { } } join any 2"),
-     "1 or when b {} when b {} else {} join any 2"},
+    {FLOW("or { when b { } when not b { do u } }"), "1 or when b {} when (not b)b {2 do u} join sync"},
+    {FLOW("or { when b { } else { do u } } join first"), "1 or when b {} else {2 do u} join first 1"},
+    {FLOW("or { when b { } when b { } else { } } join any 2"), "1 or when b {} when b {} else {} join any 2"},
     {FLOW("or { when b { } } join sync or { when b { } } join multi or { when b { } } join "
           "none"),
      "1 or when b {} join sync, 2 or when b {} join multi, 3 or when b {} join none"},
@@ -92,10 +88,8 @@ static const told statements[] = {
     {FLOW("region r { } compensate r"), "1 region r {}, 2 compensate r"},
     {FLOW("many 3 { do a }"), "1 many 3 {2 do a} join all"},
     {FLOW("many n { }"), "1 many n {} join all"},
-    {FLOW("many n up to 4 as i { set m = i } join none"),
-     "1 many n up to 4 as i {2 set m = i} join none"},
-    {FLOW("many pool n up to 4 { more pool } join any 3"),
-     "1 many pool n up to 4 {2 more pool of 1} join any 3"},
+    {FLOW("many n up to 4 as i { set m = i } join none"), "1 many n up to 4 as i {2 set m = i} join none"},
+    {FLOW("many pool n up to 4 { more pool } join any 3"), "1 many pool n up to 4 {2 more pool of 1} join any 3"},
     {FLOW("many pool (n) { } many (n) { } many pool 3 { } join all"),
      "1 many pool n {} join all, 2 many n {} join all, 3 many pool 3 {} join all"},
     {FLOW("many length(t) as i { } many length (t) { }"),
@@ -103,8 +97,7 @@ static const told statements[] = {
     {FLOW("many n + 1 as i { } many n * (m) { } many -n { } many -1 { }"),
      "1 many (+ n 1)i as i {} join all, 2 many (* n m)i {} join all, 3 many (neg n)i {} join "
      "all, 4 many -1 {} join all"},
-    {FLOW("many over t as l { set t = l } join first"),
-     "1 many over t as l {2 set t = l} join first 1"},
+    {FLOW("many over t as l { set t = l } join first"), "1 many over t as l {2 set t = l} join first 1"},
     {FLOW("many pool over t up to 9 as l { more pool }"),
      "1 many pool over t up to 9 as l {2 more pool of 1} join all"},
     {FLOW("many p 1 up to 2 { many p 2 up to 3 { more p } more p }"),
@@ -128,8 +121,7 @@ static const told statements[] = {
      "259200000000000, 8 defer timer 1000000000"},
     {FLOW("finish fail fail \"it\""), "1 finish, 2 fail, 3 fail \"it\""},
     {FLOW("run \"x\""), "1 do run_3"},
-    {FLOW("run \"x\" { } run \"y\" { timeout 3 } do run_3"),
-     "1 do run_3, 2 do run_3_2, 3 do run_3"},
+    {FLOW("run \"x\" { } run \"y\" { timeout 3 } do run_3"), "1 do run_3, 2 do run_3_2, 3 do run_3"},
 };
 
 static void every_statement_is_read(void **state)
@@ -144,8 +136,7 @@ static void every_expression_is_read(void **state)
     static const told some[] = {
         {FLOW("set n = 1 + 2 * 3 - 4 / 5 % 6"), "1 set n = (- (+ 1 (* 2 3)i)i (% (/ 4 5)i 6)i)i"},
         {FLOW("set n = (1 + 2) * (3 - -m)"), "1 set n = (* (+ 1 2)i (- 3 (neg m)i)i)i"},
-        {FLOW("set n = - - m set n = -(1) set n = - 5"),
-         "1 set n = (neg (neg m)i)i, 2 set n = (neg 1)i, 3 set n = -5"},
+        {FLOW("set n = - - m set n = -(1) set n = - 5"), "1 set n = (neg (neg m)i)i, 2 set n = (neg 1)i, 3 set n = -5"},
         {FLOW("set n = 9223372036854775807 set n = -9223372036854775808"),
          "1 set n = 9223372036854775807, 2 set n = -9223372036854775808"},
         {FLOW("set n = n - 1 set n = n -1 set n = n-1-1"),
@@ -169,12 +160,10 @@ static void every_expression_is_read(void **state)
         {FLOW("set n = lines(t) set t = line(t, n + 1) set n = number(t) set n = length(t)"),
          "1 set n = (lines t)i, 2 set t = (line t (+ n 1)i)t, 3 set n = (number t)i, 4 set n = "
          "(length t)i"},
-        {FLOW("set t = \"a \\\"b\\\" \\\\ \\n\\t #;\" # comment"),
-         "1 set t = \"a \"b\" \\ \n\t #;\""},
+        {FLOW("set t = \"a \\\"b\\\" \\\\ \\n\\t #;\" # comment"), "1 set t = \"a \"b\" \\ \n\t #;\""},
         {FLOW("set t = \"\xc3\xa9\xe2\x82\xac\" set t = \"\""), "1 set t = \"é€\", 2 set t = \"\""},
         {FLOW("set b = b or { when b { } }"), "1 set b = b, 2 or when b {} join sync"},
-        {FLOW("repeat { } until b or b or { when b { } }"),
-         "1 repeat {} until (or b b)b, 2 or when b {} join sync"},
+        {FLOW("repeat { } until b or b or { when b { } }"), "1 repeat {} until (or b b)b, 2 or when b {} join sync"},
     };
     CHECK_ALL(some, flow_tree_tell);
 }
@@ -238,16 +227,13 @@ static void every_task_is_read(void **state)
     (void)state;
     static const told some[] = {
         {"flow f { finish }", ""},
-        {"flow f { task a { run \"make\" } do a }",
-         "a run \"make\" retry 0 delay 0 backoff 1 outcomes ok fail stop"},
-        {"flow f { task a { call \"make\" } do a }",
-         "a call \"make\" retry 0 delay 0 backoff 1 outcomes ok fail stop"},
+        {"flow f { task a { run \"make\" } do a }", "a run \"make\" retry 0 delay 0 backoff 1 outcomes ok fail stop"},
+        {"flow f { task a { call \"make\" } do a }", "a call \"make\" retry 0 delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("do z task z { run \"x\" timeout 5 }"),
          "z run \"x\" timeout 5000000000 retry 0 delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("do z task z { timeout 100ms run \"x\" retry 0 }"),
          "z run \"x\" timeout 100000000 retry 0 delay 0 backoff 1 outcomes ok fail stop"},
-        {TASKS("do z task z { run \"x\" retry 3 }"),
-         "z run \"x\" retry 3 delay 0 backoff 1 outcomes ok fail stop"},
+        {TASKS("do z task z { run \"x\" retry 3 }"), "z run \"x\" retry 3 delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("do z task z { run \"x\" retry 3 delay 2s }"),
          "z run \"x\" retry 3 delay 2000000000 backoff 1 outcomes ok fail stop"},
         {TASKS("do z task z { run \"x\" retry 3 delay 2s backoff 4 dir \"d/e\" }"),
@@ -262,10 +248,8 @@ static void every_task_is_read(void **state)
          "z run \"x\" retry 0 delay 0 backoff 1 writes b n capture b exit n outcomes ok fail stop"},
         {TASKS("do z task z { call \"x\" reads b writes t, n }"),
          "z call \"x\" retry 0 delay 0 backoff 1 reads b writes t n outcomes ok fail stop"},
-        {TASKS("do z task z { run \"x\" outcomes ok }"),
-         "z run \"x\" retry 0 delay 0 backoff 1 outcomes ok stop"},
-        {TASKS("do z task z { run \"x\" outcomes fail }"),
-         "z run \"x\" retry 0 delay 0 backoff 1 outcomes fail stop"},
+        {TASKS("do z task z { run \"x\" outcomes ok }"), "z run \"x\" retry 0 delay 0 backoff 1 outcomes ok stop"},
+        {TASKS("do z task z { run \"x\" outcomes fail }"), "z run \"x\" retry 0 delay 0 backoff 1 outcomes fail stop"},
         {TASKS("do z task z { run \"x\" outcomes fail, ok }"),
          "z run \"x\" retry 0 delay 0 backoff 1 outcomes ok fail stop"},
         {TASKS("do z task z { run \"x\" on_doubt stop }"),
@@ -299,9 +283,8 @@ static void every_task_is_read(void **state)
 static void the_last_flow_is_the_one(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow one \"about one\" { data { x : int } set x = 1 region r { } }\n"
-        "flow two { data { x : bool } set x = true region r { } }";
+    static const char text[] = "flow one \"about one\" { data { x : int } set x = 1 region r { } }\n"
+                               "flow two { data { x : bool } set x = true region r { } }";
     rad_flow_file file;
     rad_flow_tree *tree;
     rad_error error = {0};
@@ -341,8 +324,7 @@ static void blanks_do_not_matter(void **state)
 static void statements_know_where_they_are(void **state)
 {
     (void)state;
-    static const char text[] =
-        "flow f {\n  par {\n    finish\n  } and { }\n  join first 2\n\tfail }";
+    static const char text[] = "flow f {\n  par {\n    finish\n  } and { }\n  join first 2\n\tfail }";
     rad_flow_file file;
     flow_tree_read(&file, text, strlen(text));
     const rad_flow_statement *par = file.flows->body.first;
@@ -365,8 +347,7 @@ static void kinds_have_names(void **state)
     (void)state;
     assert_string_equal(rad__flow_kind_name(RAD_FLOW_KINDS), "?");
     assert_string_equal(rad__flow_type_name(RAD_FLOW_TYPES), "?");
-    for (unsigned i = 0; i < RAD_FLOW_KINDS; i++)
-        assert_true(strlen(rad__flow_kind_name((enum rad_flow_kind)i)) > 1);
+    for (unsigned i = 0; i < RAD_FLOW_KINDS; i++) assert_true(strlen(rad__flow_kind_name((enum rad_flow_kind)i)) > 1);
 }
 
 /* ---- Limits -------------------------------------------------------------------------------------------- */
@@ -455,8 +436,7 @@ static void put_numbered(rad_bytes *text, const char *format, uint32_t from, uin
 {
     char one[80];
     for (uint32_t i = from; i < to; i++) {
-        int length = snprintf(one, sizeof one,
-                              format[0] == 'v' ? "v%u : int\n" : "task t%u { run \"x\" }\n", i);
+        int length = snprintf(one, sizeof one, format[0] == 'v' ? "v%u : int\n" : "task t%u { run \"x\" }\n", i);
         rad__bytes_put(text, one, (size_t)length);
     }
 }

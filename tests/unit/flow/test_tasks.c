@@ -25,8 +25,7 @@ static void attempts_keep_their_key(void **state)
     flow_live_ok(l, "a");
     flow_live_fail(l, "a"); /* counts from one again */
     assert_int_equal(flow_live_ok(l, "a"), RAD_CASE_DONE);
-    assert_string_equal(
-        l->log, "start 0#1 a 1; start 0#1 a 2; start 0#1 a 3; start 0#2 a 1; start 0#2 a 2; ");
+    assert_string_equal(l->log, "start 0#1 a 1; start 0#1 a 2; start 0#1 a 3; start 0#2 a 1; start 0#2 a 2; ");
     flow_live_close(l);
 }
 
@@ -43,8 +42,7 @@ static void after_the_last_attempt_it_fails(void **state)
 static void delays_grow(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open("flow f { task a { call \"a\" retry 4 delay 2s backoff 3 } do a }");
+    flow_live *l = flow_live_open("flow f { task a { call \"a\" retry 4 delay 2s backoff 3 } do a }");
     for (uint32_t i = 0; i < 3; i++) {
         flow_live_fail(l, "a");
         assert_string_equal(flow_live_under_way(l), "");
@@ -59,8 +57,7 @@ static void delays_grow(void **state)
 static void delays_are_a_leap_year_at_most(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open("flow f { task a { call \"a\" retry 9 delay 100d backoff 3 } do a }");
+    flow_live *l = flow_live_open("flow f { task a { call \"a\" retry 9 delay 100d backoff 3 } do a }");
     for (uint32_t i = 0; i < 6; i++) {
         flow_live_fail(l, "a");
         flow_live_ring(l, "0#1", 0);
@@ -125,8 +122,8 @@ static void the_least_free_path_is_used(void **state)
 {
     (void)state;
     static const char *const keys[] = {"0/2.0#1", "0/2.0'2#1", "0/2.0'3#1", "0/2.0'4#1"};
-    static const char *const next[] = {"start 0/2.0#2 a 1; ", "start 0/2.0'2#2 a 1; ",
-                                       "start 0/2.0'3#2 a 1; ", "start 0/2.0'4#2 a 1; "};
+    static const char *const next[] = {"start 0/2.0#2 a 1; ", "start 0/2.0'2#2 a 1; ", "start 0/2.0'3#2 a 1; ",
+                                       "start 0/2.0'4#2 a 1; "};
     for (uint32_t pair = 0; pair < 16; pair++) {
         uint32_t one = pair % 4, two = pair / 4, least = one < two ? one : two;
         flow_live *l = flow_live_open("flow f { task a { call \"a\" }  task go { call \"go\" }\n"
@@ -191,8 +188,7 @@ static void a_key_has_one_spelling(void **state)
         rad_flow_input in = {.kind = RAD_INPUT_RESULT, .key = wrong[i], .attempt = 1, .ok = true};
         rad_error error = {0};
         bool used = true;
-        if (rad__flow_case_feed(l->c, &in, &used, &error) != RAD_EINPUT)
-            fail_msg("%s was taken", wrong[i]);
+        if (rad__flow_case_feed(l->c, &in, &used, &error) != RAD_EINPUT) fail_msg("%s was taken", wrong[i]);
         assert_false(used);
     }
     assert_true(flow_live_result(l, "0/2.0'2#1", 1, true));
@@ -223,8 +219,7 @@ static void a_path_has_an_end(void **state)
     (void)state;
     rad_bytes text = {0};
     rad__bytes_format(&text, "flow f { {");
-    for (uint32_t i = 0; i < 1400; i++)
-        rad__bytes_format(&text, "par { } and { await m } join multi\n");
+    for (uint32_t i = 0; i < 1400; i++) rad__bytes_format(&text, "par { } and { await m } join multi\n");
     rad__bytes_format(&text, "} }");
     rad__bytes_put(&text, "", 1);
     flow_live *l = flow_live_open((const char *)text.data);
@@ -243,8 +238,7 @@ static void many_branches(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         rad_bytes text = {0};
         rad__bytes_format(&text, "flow f { data { n : int = 2999 merge sum } %s {\n", words[i]);
-        for (uint32_t k = 0; k < 3000; k++)
-            rad__bytes_format(&text, "when n == %u { set n = n + 7 }\n", k);
+        for (uint32_t k = 0; k < 3000; k++) rad__bytes_format(&text, "when n == %u { set n = n + 7 }\n", k);
         rad__bytes_format(&text, "} }");
         rad__bytes_put(&text, "", 1);
         flow_live *l = flow_live_open((const char *)text.data);
@@ -286,10 +280,10 @@ static void a_path_is_whole_or_not_there(void **state)
 static void a_task_sees_the_data_of_its_token(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open_showing(
-        "flow f { data { n : int merge sum }  task a { call \"a\" }\n"
-        "  set n = 1 par { set n = n + 10 do a } and { do a } and { set n = 100 do a } do a }",
-        "n");
+    flow_live *l =
+        flow_live_open_showing("flow f { data { n : int merge sum }  task a { call \"a\" }\n"
+                               "  set n = 1 par { set n = n + 10 do a } and { do a } and { set n = 100 do a } do a }",
+                               "n");
     for (uint32_t i = 0; i < 3; i++) flow_live_ok(l, "a");
     assert_int_equal(flow_live_count(l, "start 0/2.0#1 a 1 n=11; "), 1);
     assert_int_equal(flow_live_count(l, "start 0/2.1#1 a 1 n=1; "), 1);
@@ -319,9 +313,8 @@ static void an_undo_sees_the_data_of_then(void **state)
 static void what_does_not_fit_is_a_failure(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { data { n : int  why : text }  task a { call \"a\" writes n retry 1 }\n"
-        "  region r { do a } on failure into why { } }");
+    flow_live *l = flow_live_open("flow f { data { n : int  why : text }  task a { call \"a\" writes n retry 1 }\n"
+                                  "  region r { do a } on failure into why { } }");
     flow_live_wrote(l, "a", "n", "x1"); /* another attempt */
     assert_string_equal(flow_live_under_way(l), "a");
     assert_int_equal(flow_live_wrote(l, "a", "n", "1x"), RAD_CASE_DONE);
@@ -334,9 +327,8 @@ static void what_does_not_fit_is_a_failure(void **state)
 static void a_text_has_an_end(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { data { t : text = \"x\"  n : int  why : text }  loop 20 { set t = t + t }\n"
-        "  set n = length(t) region r { set t = t + \"x\" } on failure into why { } }");
+    flow_live *l = flow_live_open("flow f { data { t : text = \"x\"  n : int  why : text }  loop 20 { set t = t + t }\n"
+                                  "  set n = length(t) region r { set t = t + \"x\" } on failure into why { } }");
     assert_int_equal(l->c->state, RAD_CASE_DONE);
     assert_string_equal(flow_live_value(l, "n"), "1048576");
     assert_string_equal(flow_live_value(l, "why"), "the text is too long");
@@ -348,10 +340,9 @@ static void a_text_has_an_end(void **state)
 static void a_signal_says_something(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open("flow f { data { n : int  b : bool  why : text }\n"
-                       "  wait signal s into n wait signal s into b wait signal s into why\n"
-                       "  region r { wait signal s into n } on failure into why { } }");
+    flow_live *l = flow_live_open("flow f { data { n : int  b : bool  why : text }\n"
+                                  "  wait signal s into n wait signal s into b wait signal s into why\n"
+                                  "  region r { wait signal s into n } on failure into why { } }");
     flow_live_signal(l, "s", "-12");
     flow_live_signal(l, "s", "true");
     flow_live_signal(l, "s", "any text");
@@ -366,9 +357,8 @@ static void a_signal_says_something(void **state)
 static void signals_are_kept_in_order_and_taken_once(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open("flow f { data { x : text  y : text  z : text }  task a { call \"a\" }\n"
-                       "  do a wait signal s into x wait signal t into y wait signal s into z }");
+    flow_live *l = flow_live_open("flow f { data { x : text  y : text  z : text }  task a { call \"a\" }\n"
+                                  "  do a wait signal s into x wait signal t into y wait signal s into z }");
     flow_live_signal(l, "s", "one");
     flow_live_signal(l, "t", "two");
     flow_live_signal(l, "s", "three");
@@ -382,9 +372,8 @@ static void signals_are_kept_in_order_and_taken_once(void **state)
 static void who_waits_longest_gets_it(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        "flow f { task a { call \"a\" }  task b { call \"b\" }  task c { call \"c\" }\n"
-        "  par { do c wait signal s do a } and { wait signal s do b } }");
+    flow_live *l = flow_live_open("flow f { task a { call \"a\" }  task b { call \"b\" }  task c { call \"c\" }\n"
+                                  "  par { do c wait signal s do a } and { wait signal s do b } }");
     flow_live_ok(l, "c");
     flow_live_signal(l, "s", NULL);
     assert_string_equal(flow_live_under_way(l), "b");

@@ -41,9 +41,7 @@ static uint32_t first_of(const model *m)
 static uint32_t find(const model *m, const char *key, uint32_t alternative)
 {
     uint32_t i = 0;
-    while (i < m->count &&
-           (strcmp(m->items[i].key, key) != 0 || m->items[i].alternative != alternative))
-        i++;
+    while (i < m->count && (strcmp(m->items[i].key, key) != 0 || m->items[i].alternative != alternative)) i++;
     return i;
 }
 
@@ -91,8 +89,7 @@ static void test_like_a_list(void **state)
                 set(&m, &t, key, alternative, rad__prng_below(&prng, 50));
             }
             assert_int_equal(rad__flow_timers_count(&t), m.count);
-            assert_true(rad__flow_timers_next_ns(&t) ==
-                        (m.count > 0 ? m.items[first_of(&m)].due_ns : UINT64_MAX));
+            assert_true(rad__flow_timers_next_ns(&t) == (m.count > 0 ? m.items[first_of(&m)].due_ns : UINT64_MAX));
         }
         while (m.count > 0) take(&m, &t);
         rad__flow_timers_free(&t);

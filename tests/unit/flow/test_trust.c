@@ -74,9 +74,8 @@ static void go(scene *s)
     rad__error_clear(&s->error);
     s->started = s->started_in_doubt = s->doubts = s->done = s->failed = 0;
     const rad_flow_host *host = double_runner(s->w);
-    s->code = double_has_file(s->w, "journal")
-                  ? rad__flow_resume(host, s->p, &o, &s->result, &s->error)
-                  : rad__flow_run(host, s->p, &o, &s->result, &s->error);
+    s->code = double_has_file(s->w, "journal") ? rad__flow_resume(host, s->p, &o, &s->result, &s->error)
+                                               : rad__flow_run(host, s->p, &o, &s->result, &s->error);
 }
 
 static void go_until(scene *s, uint64_t n, enum double_crash crash)
@@ -142,8 +141,7 @@ static void a_journal_is_held_without_its_lock(void **state)
     (void)state;
     scene s = open_scene("flow f { task a { run \"a\" } loop 3 { do a } }", 5);
     rad_flow_run_options o = {.given = {.jobs = 2, .watch = second_runner, .context = &s}};
-    if (rad__flow_run(double_runner(s.w), s.p, &o, &s.result, &s.error) != 0)
-        fail_msg("%s", s.error.text);
+    if (rad__flow_run(double_runner(s.w), s.p, &o, &s.result, &s.error) != 0) fail_msg("%s", s.error.text);
     assert_int_equal(s.result.end, RAD_FLOW_END_DONE);
     assert_int_equal(s.started, 3);
     assert_int_equal(double_total(s.w), 3);
@@ -290,16 +288,14 @@ static void an_answer_is_of_one_effect_alone(void **state)
                                             {"0/1.0#1", RAD_FLOW_ANSWER_FAILED, NULL}};
     uint32_t seen = 0;
     for (uint64_t n = 1; n < 400; n++) {
-        scene s =
-            open_scene("flow f { data { n : text } task a { run \"a\" capture n }\n"
-                       "task b { run \"b\" } task c { run \"c\" } task d { run \"d\" reads n }\n"
-                       "par { do a do d } and { region r { do b } on failure { do c } } }",
-                       n);
+        scene s = open_scene("flow f { data { n : text } task a { run \"a\" capture n }\n"
+                             "task b { run \"b\" } task c { run \"c\" } task d { run \"d\" reads n }\n"
+                             "par { do a do d } and { region r { do b } on failure { do c } } }",
+                             n);
         go_until(&s, n, DOUBLE_KEEP);
         double_crash_at(s.w, 0, DOUBLE_NONE, 0);
         if (double_has_file(s.w, "journal")) go(&s);
-        if (s.doubts == 2 &&
-            strstr(s.result.text, "in doubt: 0/1.0#1 (task a), 0/1.1#1 (task b). ") != NULL) {
+        if (s.doubts == 2 && strstr(s.result.text, "in doubt: 0/1.0#1 (task a), 0/1.1#1 (task b). ") != NULL) {
             seen++;
             s.settles = twice;
             s.settle_count = 2;

@@ -35,8 +35,7 @@ static rad_flow_program *parse(const char *text)
 {
     rad_flow_program *p;
     rad_error error = {0};
-    if (rad__flow_program_read(&p, "test", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s\n%s", error.text, text);
+    if (rad__flow_program_read(&p, "test", text, strlen(text), NULL, &error) != 0) fail_msg("%s\n%s", error.text, text);
     return p;
 }
 
@@ -44,17 +43,15 @@ static rad_flow_program *parse(const char *text)
 
 static const char *const ANSWERS[] = {"holds", "fails", "unknown"};
 
-static void compare(uint64_t seed, const char *text, const rad_flow_validation *a,
-                    const rad_flow_validation *b)
+static void compare(uint64_t seed, const char *text, const rad_flow_validation *a, const rad_flow_validation *b)
 {
     unsigned long long n = seed;
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++) {
         enum rad_flow_holding x = a->verdicts[i].answer, y = b->verdicts[i].answer;
-        if (x == y || (i == RAD_FLOW_CONFLUENT && (x == RAD_FLOW_UNKNOWN || y == RAD_FLOW_UNKNOWN)))
-            continue;
+        if (x == y || (i == RAD_FLOW_CONFLUENT && (x == RAD_FLOW_UNKNOWN || y == RAD_FLOW_UNKNOWN))) continue;
         fail_msg("seed %llu: %s %s, with every order it %s: %s%s\n%s", n,
-                 rad_flow_property_name((enum rad_flow_property)i), ANSWERS[x], ANSWERS[y],
-                 a->verdicts[i].text, b->verdicts[i].text, text);
+                 rad_flow_property_name((enum rad_flow_property)i), ANSWERS[x], ANSWERS[y], a->verdicts[i].text,
+                 b->verdicts[i].text, text);
     }
     if (a->dead_count != b->dead_count) fail_msg("seed %llu: dead\n%s", n, text);
     for (uint32_t i = 0; i < a->dead_count; i++)
@@ -71,8 +68,7 @@ typedef struct tally {
 
 static void compare_one(tally *t, uint64_t seed, const char *text, uint64_t states)
 {
-    rad_flow_validate_options o = {
-        .states = states, .steps = states * 60, .seeds = 1, .every_order = true};
+    rad_flow_validate_options o = {.states = states, .steps = states * 60, .seeds = 1, .every_order = true};
     rad_flow_validation *full = flow_validated(text, &o);
     if (full->exhausted) {
         o.every_order = false;
@@ -83,8 +79,7 @@ static void compare_one(tally *t, uint64_t seed, const char *text, uint64_t stat
         t->compared++;
         t->saved += saved->states;
         t->full += full->states;
-        for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++)
-            t->answers[i][full->verdicts[i].answer]++;
+        for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++) t->answers[i][full->verdicts[i].answer]++;
         rad_flow_validation_free(saved);
     }
     rad_flow_validation_free(full);
@@ -96,9 +91,8 @@ static void print_tally(const tally *t)
                   (unsigned long long)t->saved, (unsigned long long)t->full);
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++)
         print_message("  %-20s holds %llu, fails %llu, unknown %llu\n",
-                      rad_flow_property_name((enum rad_flow_property)i),
-                      (unsigned long long)t->answers[i][0], (unsigned long long)t->answers[i][1],
-                      (unsigned long long)t->answers[i][2]);
+                      rad_flow_property_name((enum rad_flow_property)i), (unsigned long long)t->answers[i][0],
+                      (unsigned long long)t->answers[i][1], (unsigned long long)t->answers[i][2]);
 }
 
 static void saving_steps_changes_no_verdict(void **state)
@@ -115,8 +109,7 @@ static void saving_steps_changes_no_verdict(void **state)
     assert_true(t.compared > flows / 2);
     assert_true(t.full > 2 * t.saved);
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES && SLOWER == 1; i++) /* too few flows otherwise */
-        assert_true(t.answers[i][RAD_FLOW_HOLDS] > flows / 100 &&
-                    t.answers[i][RAD_FLOW_FAILS] > flows / 100);
+        assert_true(t.answers[i][RAD_FLOW_HOLDS] > flows / 100 && t.answers[i][RAD_FLOW_FAILS] > flows / 100);
 }
 
 /* Each of them has something that only one order of steps leads to. */
@@ -205,8 +198,7 @@ static rad_target flow_target(const char *text)
 static void the_lab_finds_the_same(void **state)
 {
     static rad_exploration e;
-    uint64_t compared = 0, found = 0,
-             flows = storm_amount(storm_size(50, 150) * STORM_SLOWER / SLOWER);
+    uint64_t compared = 0, found = 0, flows = storm_amount(storm_size(50, 150) * STORM_SLOWER / SLOWER);
     (void)state;
     for (uint64_t seed = 1; seed <= flows; seed++) {
         char *text = flow_sparse(seed);
@@ -216,8 +208,7 @@ static void the_lab_finds_the_same(void **state)
         rad_error error = {0};
         for (int way = 0; way < 4 && v->exhausted; way++) {
             bool proper = way % 2 != 0;
-            rad_explore_options o = {
-                .strategy = way < 2 ? "dedup" : "dfs", .runs = 1000, .seed = 1, .jobs = 1};
+            rad_explore_options o = {.strategy = way < 2 ? "dedup" : "dfs", .runs = 1000, .seed = 1, .jobs = 1};
             assert_int_equal(rad_target_set(&t, proper ? "proper=1" : "proper=0", &error), 0);
             t.c.max_steps = 300;
             assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
@@ -226,8 +217,7 @@ static void the_lab_finds_the_same(void **state)
                 const char *kind = rad_artifact_verdict(e.findings[i].artifact)->kind;
                 met |= strcmp(kind, proper ? "improper" : "deadlock") == 0;
             }
-            const rad_flow_verdict *f =
-                &v->verdicts[proper ? RAD_FLOW_PROPER_END : RAD_FLOW_NO_DEADLOCK];
+            const rad_flow_verdict *f = &v->verdicts[proper ? RAD_FLOW_PROPER_END : RAD_FLOW_NO_DEADLOCK];
             if (met && f->answer != RAD_FLOW_FAILS)
                 fail_msg("seed %llu: the lab finds it\n%s", (unsigned long long)seed, text);
             if (!met && done && f->answer != RAD_FLOW_HOLDS)
@@ -249,8 +239,7 @@ static void counterexamples_can_be_executed(void **state)
 {
     uint64_t made[RAD_FLOW_PROPERTIES + 1] = {0};
     (void)state;
-    for (uint64_t seed = 1; seed <= storm_amount(storm_size(100, 400) * STORM_SLOWER / SLOWER);
-         seed++) {
+    for (uint64_t seed = 1; seed <= storm_amount(storm_size(100, 400) * STORM_SLOWER / SLOWER); seed++) {
         char *text = flow_sparse(seed);
         rad_flow_validate_options o = {.states = 1500, .seeds = 2};
         rad_target t = flow_target(text);
@@ -278,8 +267,7 @@ static void counterexamples_can_be_executed(void **state)
         rad__free(text);
     }
     for (uint32_t i = 0; i <= RAD_FLOW_PROPERTIES; i++)
-        if (i != RAD_FLOW_NO_DEAD_TASK && i != RAD_FLOW_NO_DEAD_CODE)
-            assert_true(made[i] > 2 || SLOWER > 1);
+        if (i != RAD_FLOW_NO_DEAD_TASK && i != RAD_FLOW_NO_DEAD_CODE) assert_true(made[i] > 2 || SLOWER > 1);
 }
 
 /* ---- By hand ------------------------------------------------------------------- */
@@ -311,65 +299,50 @@ static void sound_flows_hold_in_all_respects(void **state)
 static void deadlocks(void **state)
 {
     (void)state;
-    static const char locks[] =
-        "flow f {\npar { lock a { lock b { } } }\nand { lock b { lock a { } } }\n}";
+    static const char locks[] = "flow f {\npar { lock a { lock b { } } }\nand { lock b { lock a { } } }\n}";
     assert_answers(locks, "fhhhhfh");
-    flow_verdict_fails(
-        locks, RAD_FLOW_NO_DEADLOCK,
-        "token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; token "
-        "0/1.0, line 2: "
-        "waits for the lock b, which 0/1.1 has; token 0/1.1, line 3: waits for the lock "
-        "a, which 0/1.0 has",
-        "0 1");
-    flow_verdict_fails(
-        locks, RAD_FLOW_CAN_END,
-        "from there on every run comes to a deadlock, which is no end (an end: done, "
-        "failed or cancelled; met: done)",
-        "0 1");
-    assert_answers("flow f { par { lock a { lock b { } } } and { lock a { lock b { } } } }",
-                   "hhhhhhh");
+    flow_verdict_fails(locks, RAD_FLOW_NO_DEADLOCK,
+                       "token 0, line 2: waits at join all: 0 of 2 branches arrived, 0 cancelled; token "
+                       "0/1.0, line 2: "
+                       "waits for the lock b, which 0/1.1 has; token 0/1.1, line 3: waits for the lock "
+                       "a, which 0/1.0 has",
+                       "0 1");
+    flow_verdict_fails(locks, RAD_FLOW_CAN_END,
+                       "from there on every run comes to a deadlock, which is no end (an end: done, "
+                       "failed or cancelled; met: done)",
+                       "0 1");
+    assert_answers("flow f { par { lock a { lock b { } } } and { lock a { lock b { } } } }", "hhhhhhh");
     assert_answers("flow f { par { await m } and { reach m expire m } }", "fhhhhfh");
     assert_answers("flow f { par { await m } and { reach m } }", "hhhhhhh");
     assert_answers("flow f { lock a { lock a { } } }", "fhfhhfu");
-    assert_answers("flow f { " TASKS "par { do s } and { cancel task s do t } join all }",
-                   "fhhhhfh");
-    assert_answers("flow f { " TASKS "par { do s } and { cancel task s do t } join sync }",
-                   "hhhhhhh");
+    assert_answers("flow f { " TASKS "par { do s } and { cancel task s do t } join all }", "fhhhhfh");
+    assert_answers("flow f { " TASKS "par { do s } and { cancel task s do t } join sync }", "hhhhhhh");
 }
 
 static void dead_tasks_and_dead_code(void **state)
 {
     (void)state;
-    flow_verdict_fails("flow f {\n" TASKS "do s\n}", RAD_FLOW_NO_DEAD_TASK,
-                       "never started: task t (line 2)", NULL);
-    flow_verdict_fails("flow f { " TASKS
-                       "do s\nxor { when true { } when 1 > 2 { do t } else {\n} }\n}",
-                       RAD_FLOW_NO_DEAD_CODE,
-                       "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
+    flow_verdict_fails("flow f {\n" TASKS "do s\n}", RAD_FLOW_NO_DEAD_TASK, "never started: task t (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "do s\nxor { when true { } when 1 > 2 { do t } else {\n} }\n}",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
     flow_verdict_fails("flow f { " TASKS "do s\nfinish\ndo t\ndo s }", RAD_FLOW_NO_DEAD_CODE,
                        "never reached: do t (line 4)", NULL);
-    flow_verdict_fails("flow f { par { reach m } and { await m else { } }\n}",
-                       RAD_FLOW_NO_DEAD_CODE, "never reached: else of await (line 1)", NULL);
+    flow_verdict_fails("flow f { par { reach m } and { await m else { } }\n}", RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: else of await (line 1)", NULL);
     flow_verdict_fails("flow f { region r {\n} on failure {\n reach m }\n loop 0 {\n expire m } }",
-                       RAD_FLOW_NO_DEAD_CODE, "never reached: reach (line 3), expire (line 5)",
-                       NULL);
-    flow_verdict_fails("flow f { or { when true { } when false {\n} else {\n} } }",
-                       RAD_FLOW_NO_DEAD_CODE,
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: reach (line 3), expire (line 5)", NULL);
+    flow_verdict_fails("flow f { or { when true { } when false {\n} else {\n} } }", RAD_FLOW_NO_DEAD_CODE,
                        "never reached: a branch of or (line 1), else of or (line 2)", NULL);
     assert_answers("flow f { " TASKS "xor { when true { do s } when true { do t } } }", "hhhhhhh");
     /* An undo task is started by compensate. */
-    assert_answers(
-        "flow f { task t { call \"f\" undo u outcomes ok } task u { call \"f\" outcomes ok }\n"
-        "region r { do t } compensate r }",
-        "hhhhhhh");
-    assert_answers(
-        "flow f { task t { call \"f\" undo u outcomes ok } task u { call \"f\" outcomes ok }\n"
-        "region r { do t } }",
-        "hfhhhhh");
-    assert_answers("flow f { defer { on signal a { } on signal b { } on timer 1s { } } }",
+    assert_answers("flow f { task t { call \"f\" undo u outcomes ok } task u { call \"f\" outcomes ok }\n"
+                   "region r { do t } compensate r }",
                    "hhhhhhh");
-    assert_answers("flow f { interleave { reach m } and { await m else { } } and { expire m } }",
-                   "fhhhhfh");
+    assert_answers("flow f { task t { call \"f\" undo u outcomes ok } task u { call \"f\" outcomes ok }\n"
+                   "region r { do t } }",
+                   "hfhhhhh");
+    assert_answers("flow f { defer { on signal a { } on signal b { } on timer 1s { } } }", "hhhhhhh");
+    assert_answers("flow f { interleave { reach m } and { await m else { } } and { expire m } }", "fhhhhfh");
     /* Branches that nobody waits for are reached, too. */
     assert_answers("flow f { or { when true { reach m } when true { } } join none }", "hhhhhhh");
 }
@@ -397,32 +370,29 @@ static void states_tell_below_whom_a_branch_hangs(void **state)
 static void states_tell_which_region_is_the_last(void **state)
 {
     (void)state;
-    assert_answers(
-        "flow f { data { stop : bool }\n"
-        "task t { run \"true\" outcomes ok undo u }\n"
-        "task u { run \"false\" outcomes fail }\n"
-        "task hit { run \"true\" outcomes ok }\n"
-        "reach m\n"
-        "repeat {\n"
-        "  region r { xor { when true { await m\n"
-        "                               par { } and { await go do t reach done } join any\n"
-        "                               expire m }\n"
-        "                   when true { } } }\n"
-        "  xor { when true { set stop = true } when true { set stop = false } }\n"
-        "} until stop\n"
-        "reach go await done compensate r do hit }",
-        "fhhfhff");
+    assert_answers("flow f { data { stop : bool }\n"
+                   "task t { run \"true\" outcomes ok undo u }\n"
+                   "task u { run \"false\" outcomes fail }\n"
+                   "task hit { run \"true\" outcomes ok }\n"
+                   "reach m\n"
+                   "repeat {\n"
+                   "  region r { xor { when true { await m\n"
+                   "                               par { } and { await go do t reach done } join any\n"
+                   "                               expire m }\n"
+                   "                   when true { } } }\n"
+                   "  xor { when true { set stop = true } when true { set stop = false } }\n"
+                   "} until stop\n"
+                   "reach go await done compensate r do hit }",
+                   "fhhfhff");
 }
 
 static void improper_completion(void **state)
 {
     (void)state;
-    flow_verdict_fails(
-        "flow f { " TASKS "par { do s }\nand { do t }\njoin any }", RAD_FLOW_PROPER_END,
-        "token 0 ends the flow (line 4) while token 0/1.0 is still at line 2", "0 0 1 0 0 1");
-    flow_verdict_fails(
-        "flow f { " TASKS "par { finish } and {\ndo t do s } }", RAD_FLOW_PROPER_END,
-        "token 0/1.0 finishes the case (line 2) while token 0/1.1 is still at line 2", "1 0 0 0 1");
+    flow_verdict_fails("flow f { " TASKS "par { do s }\nand { do t }\njoin any }", RAD_FLOW_PROPER_END,
+                       "token 0 ends the flow (line 4) while token 0/1.0 is still at line 2", "0 0 1 0 0 1");
+    flow_verdict_fails("flow f { " TASKS "par { finish } and {\ndo t do s } }", RAD_FLOW_PROPER_END,
+                       "token 0/1.0 finishes the case (line 2) while token 0/1.1 is still at line 2", "1 0 0 0 1");
     assert_answers("flow f { " TASKS "par { do s } and { do t } join none }", "hhhhhhh");
     assert_answers("flow f { " TASKS "par { do s } and { do t } finish }", "hhhhhhh");
     assert_answers("flow f { " TASKS "par { do s } and { do t } join first }", "hhhhhhh");
@@ -434,12 +404,12 @@ static void ends_are_named(void **state)
     (void)state;
     static const struct {
         const char *flow, *met;
-    } flows[] = {{"flow f { finish }", "done"},
-                 {"flow f { fail }", "failed"},
-                 {"flow f { cancel case }", "cancelled"},
-                 {"flow f { task t { call \"f\" } do t }", "done, failed"},
-                 {"flow f { xor { when true { } when true { fail } when true { cancel case } } }",
-                  "done, failed, cancelled"}};
+    } flows[] = {
+        {"flow f { finish }", "done"},
+        {"flow f { fail }", "failed"},
+        {"flow f { cancel case }", "cancelled"},
+        {"flow f { task t { call \"f\" } do t }", "done, failed"},
+        {"flow f { xor { when true { } when true { fail } when true { cancel case } } }", "done, failed, cancelled"}};
     for (uint32_t i = 0; i < sizeof flows / sizeof *flows; i++) {
         char text[200];
         snprintf(text, sizeof text, "(an end: done, failed or cancelled; met: %s)", flows[i].met);
@@ -454,38 +424,30 @@ static void livelocks_and_the_option_to_complete(void **state)
 {
     (void)state;
     assert_answers("flow f { while true { } }", "hhhhffu");
-    flow_verdict_fails(
-        "flow f { while true { } }", RAD_FLOW_NO_LIVELOCK,
-        "it can go round for ever and never end: the last 1 steps come back to where they began",
-        "");
+    flow_verdict_fails("flow f { while true { } }", RAD_FLOW_NO_LIVELOCK,
+                       "it can go round for ever and never end: the last 1 steps come back to where they began", "");
     /* Two ways at the first choice, one of which leads into the circle. */
-    static const char xor [] =
-        "flow f { " TASKS "xor { when true { do s } when true { while true { do t } } } }";
+    static const char xor [] = "flow f { " TASKS "xor { when true { do s } when true { while true { do t } } } }";
     assert_answers(xor, "hhhhffh");
-    flow_verdict_fails(
-        xor, RAD_FLOW_NO_LIVELOCK,
-        "it can go round for ever and never end: the last 3 steps come back to where they began",
-        "1");
+    flow_verdict_fails(xor, RAD_FLOW_NO_LIVELOCK,
+                       "it can go round for ever and never end: the last 3 steps come back to where they began", "1");
     flow_verdict_fails(xor, RAD_FLOW_CAN_END,
                        "from there on no end can be reached (an end: done, failed or cancelled; "
                        "met: done)",
                        "1");
     /* It may go round for ever, but need not. */
-    assert_answers("flow f { while true { xor { when true { } when true { finish } } } }",
-                   "hhhhhhu");
+    assert_answers("flow f { while true { xor { when true { } when true { finish } } } }", "hhhhhhu");
     /* A failure is an end. */
     assert_answers("flow f { task t { call \"f\" } while true { do t } }", "hhhhhhh");
     /* A loop that counts ends. */
     assert_answers("flow f { loop 30 { loop 30 { } } }", "hhhhhhh");
-    assert_answers("flow f { par { while true { await m expire m reach m } } and { reach m } }",
-                   "hhhhffu");
+    assert_answers("flow f { par { while true { await m expire m reach m } } and { reach m } }", "hhhhffu");
 }
 
 static void confluence(void **state)
 {
     (void)state;
-    static const char race[] =
-        "flow f { data { n : int } par { set n = 1 } and { set n = 2 } join first }";
+    static const char race[] = "flow f { data { n : int } par { set n = 1 } and { set n = 2 } join first }";
     rad_flow_validation *v = flow_validated(race, NULL);
     const rad_flow_verdict *f = &v->verdicts[RAD_FLOW_CONFLUENT];
     assert_int_equal(f->answer, RAD_FLOW_FAILS);
@@ -495,11 +457,8 @@ static void confluence(void **state)
     assert_int_equal(f->choice_count, 3);
     rad_flow_validation_free(v);
     assert_answers(race, "hhhhhhf");
-    assert_answers(
-        "flow f { data { s : text } par { set s = \"a\" } and { set s = \"b\" } join first }",
-        "hhhhhhf");
-    assert_answers("flow f { data { n : int merge sum } par { set n = 1 } and { set n = 2 } }",
-                   "hhhhhhh");
+    assert_answers("flow f { data { s : text } par { set s = \"a\" } and { set s = \"b\" } join first }", "hhhhhhf");
+    assert_answers("flow f { data { n : int merge sum } par { set n = 1 } and { set n = 2 } }", "hhhhhhh");
     /* They disagree, always. */
     assert_answers("flow f { data { n : int } par { set n = 1 } and { set n = 2 } }", "hhhhhhh");
     assert_answers("flow f { par { fail } and { cancel case } }", "hhhhhhf");
@@ -510,8 +469,7 @@ static void confluence(void **state)
                    "par { set c = 1 }\n"
                    "and { repeat { do t } until d == 7 and e == 6 set c = 2 } join first }",
                    "hhhhhhf");
-    assert_answers("flow f { data { n : int } interleave { set n = 1 } and { set n = 2 } }",
-                   "hhhhhhf");
+    assert_answers("flow f { data { n : int } interleave { set n = 1 } and { set n = 2 } }", "hhhhhhf");
 }
 
 /* ---- What it costs ------------------------------------------------------------------- */
@@ -521,8 +479,7 @@ static void a_wide_par_has_few_states(void **state)
     char text[2000] = "flow f { task t { call \"f\" }\npar ";
     (void)state;
     for (int i = 0; i < 6; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s{ do t do t do t }",
-                 i > 0 ? " and " : "");
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s{ do t do t do t }", i > 0 ? " and " : "");
     snprintf(text + strlen(text), sizeof text - strlen(text), " }");
     rad_flow_validation *v = flow_validated(text, NULL);
     assert_true(v->exhausted);
@@ -538,9 +495,8 @@ static void a_wide_par_has_few_states(void **state)
 
 static void a_budget_that_is_used_up_is_said(void **state)
 {
-    static const char text[] =
-        "flow f { " TASKS "par { loop 50 { reach m } } and { loop 50 { expire m } do s }\n"
-        "do t }";
+    static const char text[] = "flow f { " TASKS "par { loop 50 { reach m } } and { loop 50 { expire m } do s }\n"
+                               "do t }";
     (void)state;
     rad_flow_validate_options few = {.states = 100}, short_one = {.steps = 400};
     volatile int stop = 1;
@@ -549,12 +505,10 @@ static void a_budget_that_is_used_up_is_said(void **state)
     assert_false(v->exhausted);
     assert_int_equal(v->states, 100);
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++)
-        assert_int_equal(v->verdicts[i].answer,
-                         i == RAD_FLOW_NO_DEAD_TASK || i == RAD_FLOW_NO_DEAD_CODE
-                             ? v->verdicts[i].answer
-                             : RAD_FLOW_UNKNOWN);
-    assert_non_null(
-        strstr(v->verdicts[RAD_FLOW_NO_DEADLOCK].text, "not all states were visited: 100"));
+        assert_int_equal(v->verdicts[i].answer, i == RAD_FLOW_NO_DEAD_TASK || i == RAD_FLOW_NO_DEAD_CODE
+                                                    ? v->verdicts[i].answer
+                                                    : RAD_FLOW_UNKNOWN);
+    assert_non_null(strstr(v->verdicts[RAD_FLOW_NO_DEADLOCK].text, "not all states were visited: 100"));
     rad_flow_validation_free(v);
     v = flow_validated(text, &short_one);
     assert_false(v->exhausted);
@@ -568,14 +522,12 @@ static void a_budget_that_is_used_up_is_said(void **state)
     rad_flow_validation_free(v);
     /* What was met before is known. */
     few.states = 40;
-    v = flow_validated(
-        "flow f { " TASKS "par { lock a { lock a { } } } and { loop 100 { reach m } } }", &few);
+    v = flow_validated("flow f { " TASKS "par { lock a { lock a { } } } and { loop 100 { reach m } } }", &few);
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEADLOCK].answer, RAD_FLOW_UNKNOWN);
     rad_flow_validation_free(v);
     few.states = 300;
-    v = flow_validated("flow f { par { loop 100 { reach m } } and { lock a { lock a { } } } }",
-                       &few);
+    v = flow_validated("flow f { par { loop 100 { reach m } } and { lock a { lock a { } } } }", &few);
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEADLOCK].answer, RAD_FLOW_FAILS);
     assert_int_equal(v->verdicts[RAD_FLOW_CAN_END].answer, RAD_FLOW_FAILS);
@@ -602,12 +554,11 @@ static void what_else_a_case_fails_of_is_listed(void **state)
     assert_failures("flow f { " TASKS "par { do s } and { do t } }", "");
     assert_failures("flow f { task t { run \"x\" } do t }", "");
     assert_failures("flow f { data { n : int } region r { set n = 1 / n } on failure { } }", "");
-    assert_failures(
-        "flow f { data { code : int in { 0, 1 } }\n"
-        "task t { run \"x\" exit code }\n"
-        "many 2 { do t }\n"
-        "xor { when code == 0 { } else { fail \"it did not work\" } } }",
-        "line 3: branches disagree about code, which has no merge rule\nline 4: it did not work\n");
+    assert_failures("flow f { data { code : int in { 0, 1 } }\n"
+                    "task t { run \"x\" exit code }\n"
+                    "many 2 { do t }\n"
+                    "xor { when code == 0 { } else { fail \"it did not work\" } } }",
+                    "line 3: branches disagree about code, which has no merge rule\nline 4: it did not work\n");
 }
 
 static void assumptions_are_listed(void **state)
@@ -623,16 +574,14 @@ static void assumptions_are_listed(void **state)
         "tasks and events write nothing to t but false, true (its domain is not declared by `in`)",
         "signals and timers come in any order, each sooner or later",
         "confluence: outcomes drawn from the seeds 1 … 3, not all there are"};
-    rad_flow_validation *v =
-        flow_validated("flow f { data { n : int  m : int in { 3 }  s : text  t : bool  u : int }\n"
-                       "task a { call \"f\" writes n, m } task b { call \"f\" }\n"
-                       "task c { call \"f\" writes t outcomes ok }\n"
-                       "task d { run \"true\" }\n"
-                       "do a do b do c do d wait signal g into s\n"
-                       "xor { when n == 5 { } when s == \"yes\" { set u = 0 } else { } } }",
-                       NULL);
-    for (uint32_t i = 0; i < v->assumption_count && i < 7; i++)
-        assert_string_equal(v->assumptions[i], expected[i]);
+    rad_flow_validation *v = flow_validated("flow f { data { n : int  m : int in { 3 }  s : text  t : bool  u : int }\n"
+                                            "task a { call \"f\" writes n, m } task b { call \"f\" }\n"
+                                            "task c { call \"f\" writes t outcomes ok }\n"
+                                            "task d { run \"true\" }\n"
+                                            "do a do b do c do d wait signal g into s\n"
+                                            "xor { when n == 5 { } when s == \"yes\" { set u = 0 } else { } } }",
+                                            NULL);
+    for (uint32_t i = 0; i < v->assumption_count && i < 7; i++) assert_string_equal(v->assumptions[i], expected[i]);
     assert_int_equal(v->assumption_count, 7);
     rad_flow_validation_free(v);
     v = flow_validated("flow f { " TASKS "do s do t }", NULL);

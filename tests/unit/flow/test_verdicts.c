@@ -87,8 +87,7 @@ static const struct {
      "set c = e } and { } }",
      79, 578},
     {"par { wait signal g into d do s } and { wait signal h do s }", 23, 48},
-    {"par { region r { wait signal g into d do s } on cancel { } } and { wait signal h do s }", 21,
-     56},
+    {"par { region r { wait signal g into d do s } on cancel { } } and { wait signal h do s }", 21, 56},
     {"par { region r { do s } } and { cancel region r do s } join sync", 23, 97},
     /* Branches that outlive their forks. */
     {"par { do s } and { do s } join none", 13, 98},
@@ -137,8 +136,8 @@ static void what_nobody_sees_is_done_in_one_order(void **state)
     for (size_t i = 0; i < sizeof COUNTED / sizeof *COUNTED; i++) {
         rad_flow_validation *v = validate_body(COUNTED[i].body, false);
         if (v->states != COUNTED[i].states || v->steps != COUNTED[i].steps)
-            fail_msg("%llu states, %llu steps: %s", (unsigned long long)v->states,
-                     (unsigned long long)v->steps, COUNTED[i].body);
+            fail_msg("%llu states, %llu steps: %s", (unsigned long long)v->states, (unsigned long long)v->steps,
+                     COUNTED[i].body);
         rad_flow_validation_free(v);
     }
 }
@@ -211,33 +210,26 @@ static void what_somebody_sees_is_tried_in_every_order(void **state)
 static void a_circle_beside_a_deadlock_is_a_circle(void **state)
 {
     (void)state;
-    flow_verdict_fails(
-        "flow f { while true { xor { when true { " STUCK " } when true { } } } }",
-        RAD_FLOW_NO_LIVELOCK,
-        "it can go round for ever and never end: the last 2 steps come back to where they "
-        "began",
-        "1");
-    flow_verdict_fails(
-        "flow f { while true { xor { when true { } when true { " STUCK " } } } }",
-        RAD_FLOW_NO_LIVELOCK,
-        "it can go round for ever and never end: the last 2 steps come back to where they "
-        "began",
-        "0");
-    flow_verdict_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }",
-                       RAD_FLOW_NO_DEADLOCK, "token 0, line 1: waits for the lock a, which 0 has",
+    flow_verdict_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }", RAD_FLOW_NO_LIVELOCK,
+                       "it can go round for ever and never end: the last 2 steps come back to where they "
+                       "began",
+                       "1");
+    flow_verdict_fails("flow f { while true { xor { when true { } when true { " STUCK " } } } }", RAD_FLOW_NO_LIVELOCK,
+                       "it can go round for ever and never end: the last 2 steps come back to where they "
+                       "began",
                        "0");
+    flow_verdict_fails("flow f { while true { xor { when true { " STUCK " } when true { } } } }", RAD_FLOW_NO_DEADLOCK,
+                       "token 0, line 1: waits for the lock a, which 0 has", "0");
 }
 
 /* Steps that lead into a circle, and are not made again, are not counted as part of it. */
 static void the_steps_of_a_circle_are_those_that_are_made_again(void **state)
 {
     (void)state;
-    flow_verdict_fails(
-        "flow f { xor { when true { } when true { while true { reach m } } } }",
-        RAD_FLOW_NO_LIVELOCK,
-        "it can go round for ever and never end: the last 2 steps come back to where they "
-        "began",
-        "1");
+    flow_verdict_fails("flow f { xor { when true { } when true { while true { reach m } } } }", RAD_FLOW_NO_LIVELOCK,
+                       "it can go round for ever and never end: the last 2 steps come back to where they "
+                       "began",
+                       "1");
 }
 
 /* ---- Who is left behind ------------------------------------------------------------------- */
@@ -246,18 +238,14 @@ static void whoever_waits_for_others_is_left_behind_too(void **state)
 {
     (void)state;
     /* 0/1.0 waits for its own branches; only 0 waits for the one that finishes. */
-    flow_verdict_fails(
-        "flow f { par { par { await m } and { await m } } and { finish } }", RAD_FLOW_PROPER_END,
-        "token 0/1.1 finishes the case (line 1) while token 0/1.0 is still at line 1",
-        FLOW_ANY_RUN);
+    flow_verdict_fails("flow f { par { par { await m } and { await m } } and { finish } }", RAD_FLOW_PROPER_END,
+                       "token 0/1.1 finishes the case (line 1) while token 0/1.0 is still at line 1", FLOW_ANY_RUN);
     rad_flow_validation *v = flow_validated("flow f { par { reach m } and { finish } }", NULL);
     assert_int_equal(v->verdicts[RAD_FLOW_PROPER_END].steps, 3); /* the fork, reach, finish */
     rad_flow_validation_free(v);
     /* The one that finishes is two forks down: whoever waits for whom it is a branch of, waits for it. */
-    flow_verdict_fails(
-        "flow f { par { par { finish } and { } }\nand { await m } }", RAD_FLOW_PROPER_END,
-        "token 0/1.0/2.0 finishes the case (line 1) while token 0/1.1 is still at line 2",
-        FLOW_ANY_RUN);
+    flow_verdict_fails("flow f { par { par { finish } and { } }\nand { await m } }", RAD_FLOW_PROPER_END,
+                       "token 0/1.0/2.0 finishes the case (line 1) while token 0/1.1 is still at line 2", FLOW_ANY_RUN);
 }
 
 /* ---- What is never reached ------------------------------------------------------------------- */
@@ -267,24 +255,20 @@ static void whoever_waits_for_others_is_left_behind_too(void **state)
 static void only_what_is_not_reached_is_dead(void **state)
 {
     (void)state;
-    flow_verdict_fails("flow f { " TASKS "xor { when 1 > 2 { do t } else { do s } } }",
-                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
-    flow_verdict_fails("flow f { " TASKS "or { when 1 > 2 { do t } else { do s } } }",
-                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 2)", NULL);
-    flow_verdict_fails("flow f { " TASKS "xor { when true { do s } when 1 > 2 { do t } } }",
-                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "xor { when 1 > 2 { do t } else { do s } } }", RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of xor (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "or { when 1 > 2 { do t } else { do s } } }", RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of or (line 2)", NULL);
+    flow_verdict_fails("flow f { " TASKS "xor { when true { do s } when 1 > 2 { do t } } }", RAD_FLOW_NO_DEAD_CODE,
+                       "never reached: a branch of xor (line 2)", NULL);
     /* What fails leads nowhere, and nothing is reached because something before it is. */
     flow_verdict_fails("flow f { data { n : int } " TASKS "do s do t\n"
                        "region r { xor { when 1 / n == 0 { } else { } } } on failure { } }",
-                       RAD_FLOW_NO_DEAD_CODE,
-                       "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
-    flow_verdict_fails(
-        "flow f { " TASKS "do s do t\n"
-        "region r { or { when true { } when false { } } join first 2 } on failure { } }",
-        RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 3), a branch of or (line 3)",
-        NULL);
-    flow_verdict_fails("flow f { " TASKS
-                       "par { do s } and { do t }\nxor { when false { } else { } } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3), else of xor (line 3)", NULL);
+    flow_verdict_fails("flow f { " TASKS "do s do t\n"
+                       "region r { or { when true { } when false { } } join first 2 } on failure { } }",
+                       RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of or (line 3), a branch of or (line 3)", NULL);
+    flow_verdict_fails("flow f { " TASKS "par { do s } and { do t }\nxor { when false { } else { } } }",
                        RAD_FLOW_NO_DEAD_CODE, "never reached: a branch of xor (line 3)", NULL);
     rad_flow_validation *v = flow_validated("flow f { " TASKS "{ do s } { { do t } } }", NULL);
     assert_int_equal(v->dead_count, 0);
@@ -301,8 +285,7 @@ static void what_was_not_looked_for_is_not_dead(void **state)
     assert_false(v->exhausted);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEAD_TASK].answer, RAD_FLOW_UNKNOWN);
     assert_int_equal(v->verdicts[RAD_FLOW_NO_DEAD_CODE].answer, RAD_FLOW_UNKNOWN);
-    assert_string_equal(v->verdicts[RAD_FLOW_NO_DEAD_TASK].text,
-                        "not all states were visited: 20 of them, 19 steps");
+    assert_string_equal(v->verdicts[RAD_FLOW_NO_DEAD_TASK].text, "not all states were visited: 20 of them, 19 steps");
     rad_flow_validation_free(v);
     v = flow_validated(text, NULL);
     assert_int_equal(v->dead_count, 0);
@@ -314,8 +297,7 @@ static void a_flow_without_an_end_is_compared_with_nothing(void **state)
     rad_flow_validation *v = flow_validated("flow f { lock a { lock a { } } }", NULL);
     (void)state;
     assert_int_equal(v->verdicts[RAD_FLOW_CONFLUENT].answer, RAD_FLOW_UNKNOWN);
-    assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text,
-                        "under policy first the case does not end (outcomes=1)");
+    assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text, "under policy first the case does not end (outcomes=1)");
     rad_flow_validation_free(v);
 }
 
@@ -388,15 +370,13 @@ static void long_lists_are_cut_and_say_so(void **state)
     rad_bytes text = {0};
     (void)state;
     rad__bytes_format(&text, "flow f {\n");
-    for (int i = 0; i < 30; i++)
-        rad__bytes_format(&text, "task a_task_with_a_long_name_%02d { call \"x\" }\n", i);
+    for (int i = 0; i < 30; i++) rad__bytes_format(&text, "task a_task_with_a_long_name_%02d { call \"x\" }\n", i);
     rad__bytes_format(&text, "finish }");
     rad_flow_validation *v = flow_validated((char *)text.data, NULL);
     for (int i = 0; i < 2; i++) { /* they may fail, and they are silent */
         const char *said = v->assumptions[i], *end = said + strlen(said);
         assert_non_null(strstr(said, ": a_task_with_a_long_name_00, a_task"));
-        assert_string_equal(end - strlen("a_long_name_12 and 17 more"),
-                            "a_long_name_12 and 17 more");
+        assert_string_equal(end - strlen("a_long_name_12 and 17 more"), "a_long_name_12 and 17 more");
     }
     rad_flow_validation_free(v);
     rad__bytes_free(&text);

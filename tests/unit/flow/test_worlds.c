@@ -14,20 +14,16 @@
 
 /* ---- Answers --------------------------------------------------------------------------------------------------- */
 
-#define WRITERS                                                                                    \
-    "flow f { data { n : int merge sum }  task a { call \"a\" writes n }  task b { call \"b\" "    \
+#define WRITERS                                                                                                        \
+    "flow f { data { n : int merge sum }  task a { call \"a\" writes n }  task b { call \"b\" "                        \
     "writes n }\n  task c { call \"c\" writes n }  task d { call \"d\" writes n }\n"
 
 /* It is told, and takes no step yet. */
 static void tell(flow_live *l, const char *key, const char *n)
 {
     rad_flow_write write = {0, n, strlen(n)};
-    rad_flow_input in = {.kind = RAD_INPUT_RESULT,
-                         .key = key,
-                         .attempt = 1,
-                         .ok = true,
-                         .writes = &write,
-                         .write_count = n[0] != 0};
+    rad_flow_input in = {
+        .kind = RAD_INPUT_RESULT, .key = key, .attempt = 1, .ok = true, .writes = &write, .write_count = n[0] != 0};
     rad_error error = {0};
     bool used;
     if (rad__flow_case_feed(l->c, &in, &used, &error) != 0) fail_msg("%s", error.text);
@@ -47,8 +43,7 @@ static void cancel(flow_live *l, enum rad_flow_scope scope, const char *name)
 static void answers_are_not_mixed_up(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open(WRITERS "par { do a } and { do b } and { do c } and { do d } join sync }");
+    flow_live *l = flow_live_open(WRITERS "par { do a } and { do b } and { do c } and { do d } join sync }");
     tell(l, "0/1.3#1", "1000");
     tell(l, "0/1.0#1", "1");
     tell(l, "0/1.1#1", "10");
@@ -65,8 +60,7 @@ static void an_answer_is_given_back_once(void **state)
     (void)state;
     for (uint32_t handled = 0; handled < 2; handled++) {
         char text[600];
-        snprintf(text, sizeof text,
-                 WRITERS "par { region r { do a } %s } and { do b } and { do c } join sync }",
+        snprintf(text, sizeof text, WRITERS "par { region r { do a } %s } and { do b } and { do c } join sync }",
                  handled ? "on cancel { }" : "");
         flow_live *l = flow_live_open(text);
         tell(l, "0/1.0#1", "");
@@ -86,8 +80,8 @@ static void an_answer_is_given_back_once(void **state)
 static void a_path_does_not_inherit_answers(void **state)
 {
     (void)state;
-    flow_live *l = flow_live_open(
-        WRITERS "par { loop 2 { par { do a } and { } join sync } } and { do b } and { do c } }");
+    flow_live *l =
+        flow_live_open(WRITERS "par { loop 2 { par { do a } and { } join sync } } and { do b } and { do c } }");
     tell(l, "0/1.0/3.0#1", "");
     cancel(l, RAD_CANCEL_TASK, "a");
     flow_live_go_on(l);
@@ -105,8 +99,7 @@ static void a_path_does_not_inherit_answers(void **state)
 static void answers_that_were_taken_are_forgotten(void **state)
 {
     (void)state;
-    flow_live *l =
-        flow_live_open(WRITERS "loop 100 { do a par { do b } and { do c } join first } }");
+    flow_live *l = flow_live_open(WRITERS "loop 100 { do a par { do b } and { do c } join first } }");
     for (uint32_t i = 0; i < 100; i++) {
         flow_live_wrote(l, "a", "n", "1");
         flow_live_wrote(l, "c", "n", "1");
@@ -116,17 +109,12 @@ static void answers_that_were_taken_are_forgotten(void **state)
     flow_live_close(l);
 }
 
-#define TYPES                                                                                      \
-    "flow f { data { n : int = 3  b : bool  w : text }  task a { call \"a\" writes n, b, w }\n"
+#define TYPES "flow f { data { n : int = 3  b : bool  w : text }  task a { call \"a\" writes n, b, w }\n"
 
 static int told(flow_live *l, const rad_flow_write *writes, uint32_t count, rad_error *error)
 {
-    rad_flow_input in = {.kind = RAD_INPUT_RESULT,
-                         .key = "0#1",
-                         .attempt = 1,
-                         .ok = true,
-                         .writes = writes,
-                         .write_count = count};
+    rad_flow_input in = {
+        .kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = 1, .ok = true, .writes = writes, .write_count = count};
     bool used;
     return rad__flow_case_feed(l->c, &in, &used, error);
 }
@@ -151,8 +139,7 @@ static void values_fit_their_variables(void **state)
         {"-5", 0, 0, "task a failed: n: \"\" is not a number"},
         {"-5", 0, 1, "task a failed: n: \"-\" is not a number"},
         {"9223372036854775808", 0, 19, "task a failed: n: \"9223372036854775808\" is not a number"},
-        {"-9223372036854775809", 0, 20,
-         "task a failed: n: \"-9223372036854775809\" is not a number"},
+        {"-9223372036854775809", 0, 20, "task a failed: n: \"-9223372036854775809\" is not a number"},
     };
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         flow_live *l = flow_live_open(TYPES "region r { do a } on failure into w { } }");
@@ -202,9 +189,8 @@ static void where_it_was_written_is_in_the_digest(void **state)
     (void)state;
     rad_digest digests[2];
     for (uint32_t i = 0; i < 2; i++) {
-        flow_live *l =
-            flow_live_open("flow f { data { x : int  y : int }  task a { call \"a\" writes x, y } "
-                           "do a }");
+        flow_live *l = flow_live_open("flow f { data { x : int  y : int }  task a { call \"a\" writes x, y } "
+                                      "do a }");
         rad_flow_write write = {i, "5", 1};
         rad_error error = {0};
         assert_int_equal(told(l, &write, 1, &error), 0);
@@ -225,8 +211,7 @@ static const char *drawn(const char *text, uint64_t outcome_seed)
     rad_error error = {0};
     char number[24];
     size_t length;
-    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__flow_program_read(&p, "t.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
     rad_flow_case_options o = {.world = RAD_WORLD_DRAWN, .outcome_seed = outcome_seed};
     assert_int_equal(rad__flow_case_open(&c, p, &o, &error), 0);
     assert_int_equal(rad__flow_case_run(c, 10000), RAD_CASE_DONE);
@@ -245,9 +230,9 @@ static uint32_t worlds_with(const char *text, const char *value)
     return count;
 }
 
-#define DRAWN                                                                                      \
-    "flow f { data { s : text merge append  x : bool  y : bool  i : int in { 5, 6, 7 } merge max " \
-    "}\n"                                                                                          \
+#define DRAWN                                                                                                          \
+    "flow f { data { s : text merge append  x : bool  y : bool  i : int in { 5, 6, 7 } merge max "                     \
+    "}\n"                                                                                                              \
     "  task t { call \"t\" writes x, y }  task u { call \"u\" writes i outcomes ok }\n"
 
 /* Each effect, each attempt, and each value that is written is a draw of its own. */
@@ -282,8 +267,7 @@ static void expect_domain(const rad_flow_program *p, uint32_t variable, const ch
     for (uint32_t i = 0; i < d->count; i++) {
         size_t used = strlen(text);
         if (p->tree->variables[variable].type == RAD_FLOW_TEXT)
-            snprintf(text + used, sizeof text - used, "'%s' ",
-                     rad__flow_name(&p->file, (uint32_t)d->values[i]));
+            snprintf(text + used, sizeof text - used, "'%s' ", rad__flow_name(&p->file, (uint32_t)d->values[i]));
         else
             snprintf(text + used, sizeof text - used, "%lld ", (long long)d->values[i]);
     }
@@ -321,25 +305,19 @@ static void what_is_assumed_about_values(void **state)
 static void attempts_are_drawn_for_themselves(void **state)
 {
     (void)state;
-    const char *stubborn =
-        "flow f { data { s : text }  task t { call \"t\" retry 40 }\n"
-        "  region r { do t set s = \"done\" } on failure { set s = \"failed\" } }";
+    const char *stubborn = "flow f { data { s : text }  task t { call \"t\" retry 40 }\n"
+                           "  region r { do t set s = \"done\" } on failure { set s = \"failed\" } }";
     assert_int_equal(worlds_with(stubborn, "done"), 200);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_not_mixed_up),
-        cmocka_unit_test(an_answer_is_given_back_once),
-        cmocka_unit_test(a_path_does_not_inherit_answers),
-        cmocka_unit_test(answers_that_were_taken_are_forgotten),
-        cmocka_unit_test(values_fit_their_variables),
-        cmocka_unit_test(values_that_fit_are_taken),
-        cmocka_unit_test(other_variables_are_refused),
-        cmocka_unit_test(where_it_was_written_is_in_the_digest),
-        cmocka_unit_test(everything_is_drawn_for_itself),
-        cmocka_unit_test(attempts_are_drawn_for_themselves),
+        cmocka_unit_test(answers_are_not_mixed_up),        cmocka_unit_test(an_answer_is_given_back_once),
+        cmocka_unit_test(a_path_does_not_inherit_answers), cmocka_unit_test(answers_that_were_taken_are_forgotten),
+        cmocka_unit_test(values_fit_their_variables),      cmocka_unit_test(values_that_fit_are_taken),
+        cmocka_unit_test(other_variables_are_refused),     cmocka_unit_test(where_it_was_written_is_in_the_digest),
+        cmocka_unit_test(everything_is_drawn_for_itself),  cmocka_unit_test(attempts_are_drawn_for_themselves),
         cmocka_unit_test(what_is_assumed_about_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

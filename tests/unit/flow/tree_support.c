@@ -35,8 +35,7 @@ void flow_tree_refused(const char *text, size_t size, const char *because)
 
 void flow_tree_refuses(const flow_mistake *some, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
+    for (size_t i = 0; i < count; i++) flow_tree_refused(some[i].text, strlen(some[i].text), some[i].said);
 }
 
 /* ---- Expressions --------------------------------------------------------------------------------------- */
@@ -48,8 +47,7 @@ static void put_quoted(rad_bytes *out, const char *text)
     rad__bytes_put(out, "\"", 1);
 }
 
-static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_flow_type type,
-                          int64_t value)
+static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_flow_type type, int64_t value)
 {
     if (type == RAD_FLOW_INT)
         rad__bytes_format(out, "%" PRId64, value);
@@ -59,12 +57,11 @@ static void tell_constant(rad_bytes *out, const rad_flow_file *file, enum rad_fl
         put_quoted(out, rad__flow_name(file, (uint32_t)value));
 }
 
-static void tell_expr(rad_bytes *out, const rad_flow_file *file, const rad_flow_tree *tree,
-                      const rad_flow_expr *e)
+static void tell_expr(rad_bytes *out, const rad_flow_file *file, const rad_flow_tree *tree, const rad_flow_expr *e)
 {
-    static const char *const names[RAD_EXPRS] = {
-        "",  "",  "not", "neg", "or", "and",  "==",    "!=",   "<",      "<=",   ">",     ">=",
-        "+", "-", "*",   "/",   "%",  "join", "lines", "line", "number", "text", "length"};
+    static const char *const names[RAD_EXPRS] = {"",  "",     "not",   "neg",  "or",     "and",  "==",    "!=",
+                                                 "<", "<=",   ">",     ">=",   "+",      "-",    "*",     "/",
+                                                 "%", "join", "lines", "line", "number", "text", "length"};
     if (e->op == RAD_EXPR_CONSTANT) {
         tell_constant(out, file, e->type, e->value);
     } else if (e->op == RAD_EXPR_VARIABLE) {
@@ -117,9 +114,7 @@ static void tell_subject(const teller *t, const rad_flow_statement *s)
     case RAD_FLOW_DO: say_task(t, s->name); break;
     case RAD_FLOW_SET: rad__bytes_format(t->out, " %s =", variable_name(t, s->name)); break;
     case RAD_FLOW_MANY: rad__bytes_format(t->out, " %s", rad__flow_name(t->file, s->name)); break;
-    case RAD_FLOW_MORE:
-        rad__bytes_format(t->out, " %s of %u", rad__flow_name(t->file, s->text), s->name);
-        break;
+    case RAD_FLOW_MORE: rad__bytes_format(t->out, " %s of %u", rad__flow_name(t->file, s->text), s->name); break;
     case RAD_FLOW_LOCK: say_name(t, tree->locks, tree->lock_count, s->name); break;
     case RAD_FLOW_REGION:
     case RAD_FLOW_COMPENSATE: say_name(t, tree->regions, tree->region_count, s->name); break;
@@ -149,8 +144,7 @@ static void tell_branch(const teller *t, const rad_flow_statement *s, uint32_t i
 {
     const rad_flow_branch *b = &s->branches[i];
     bool is_else = s->has_else && i + 1 == s->branch_count;
-    if (s->kind == RAD_FLOW_XOR || s->kind == RAD_FLOW_OR)
-        assert_int_equal(b->when == NULL, is_else);
+    if (s->kind == RAD_FLOW_XOR || s->kind == RAD_FLOW_OR) assert_int_equal(b->when == NULL, is_else);
     if (is_else) rad__bytes_format(t->out, " else");
     if (b->when != NULL) {
         rad__bytes_format(t->out, " when ");
@@ -165,16 +159,14 @@ static void tell_join(const teller *t, const rad_flow_statement *s)
     static const char *const names[RAD_JOINS] = {"all", "first", "any", "sync", "multi", "none"};
     if (s->kind != RAD_FLOW_PAR && s->kind != RAD_FLOW_OR && s->kind != RAD_FLOW_MANY) return;
     rad__bytes_format(t->out, " join %s", names[s->join]);
-    if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY)
-        rad__bytes_format(t->out, " %u", s->join_count);
+    if (s->join == RAD_JOIN_FIRST || s->join == RAD_JOIN_ANY) rad__bytes_format(t->out, " %u", s->join_count);
 }
 
 static void tell_statement(const teller *t, const rad_flow_statement *s)
 {
     rad__bytes_format(t->out, "%u %s", s->number, rad__flow_kind_name(s->kind));
     tell_subject(t, s);
-    if (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_CANCEL_CASE)
-        rad__bytes_format(t->out, " case");
+    if (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_CANCEL_CASE) rad__bytes_format(t->out, " case");
     if (s->is_over) rad__bytes_format(t->out, " over");
     if (s->expr != NULL && s->kind != RAD_FLOW_REPEAT) {
         rad__bytes_format(t->out, " ");
@@ -250,30 +242,25 @@ void flow_tree_tell_data(rad_bytes *out, const rad_flow_file *file, const rad_fl
 static void tell_names(const teller *t, const char *what, const rad_flow_names *names)
 {
     if (names->given || names->count > 0) rad__bytes_format(t->out, " %s", what);
-    for (uint32_t i = 0; i < names->count; i++)
-        rad__bytes_format(t->out, " %s", variable_name(t, names->items[i]));
+    for (uint32_t i = 0; i < names->count; i++) rad__bytes_format(t->out, " %s", variable_name(t, names->items[i]));
 }
 
 static void tell_task(const teller *t, const rad_flow_task *task)
 {
     static const char *const doubts[] = {"stop", "retry", "probe"};
     rad_bytes *out = t->out;
-    rad__bytes_format(out, "%s %s \"%s\"", rad__flow_name(t->file, task->name),
-                      task->is_call ? "call" : "run", rad__flow_name(t->file, task->command));
+    rad__bytes_format(out, "%s %s \"%s\"", rad__flow_name(t->file, task->name), task->is_call ? "call" : "run",
+                      rad__flow_name(t->file, task->command));
     if (task->timeout_ns > 0) rad__bytes_format(out, " timeout %" PRIu64, task->timeout_ns);
-    rad__bytes_format(out, " retry %u delay %" PRIu64 " backoff %u", task->retries, task->delay_ns,
-                      task->backoff);
-    if (task->dir != RAD_NONE)
-        rad__bytes_format(out, " dir \"%s\"", rad__flow_name(t->file, task->dir));
+    rad__bytes_format(out, " retry %u delay %" PRIu64 " backoff %u", task->retries, task->delay_ns, task->backoff);
+    if (task->dir != RAD_NONE) rad__bytes_format(out, " dir \"%s\"", rad__flow_name(t->file, task->dir));
     tell_names(t, "reads", &task->reads);
     tell_names(t, "writes", &task->writes);
-    if (task->capture != RAD_NONE)
-        rad__bytes_format(out, " capture %s", variable_name(t, task->capture));
+    if (task->capture != RAD_NONE) rad__bytes_format(out, " capture %s", variable_name(t, task->capture));
     if (task->exit != RAD_NONE) rad__bytes_format(out, " exit %s", variable_name(t, task->exit));
     rad__bytes_format(out, " outcomes%s%s %s", task->outcomes & RAD_OUTCOME_OK_BIT ? " ok" : "",
                       task->outcomes & RAD_OUTCOME_FAIL_BIT ? " fail" : "", doubts[task->doubt]);
-    if (task->probe != RAD_NONE)
-        rad__bytes_format(out, " \"%s\"", rad__flow_name(t->file, task->probe));
+    if (task->probe != RAD_NONE) rad__bytes_format(out, " \"%s\"", rad__flow_name(t->file, task->probe));
     if (task->undo != RAD_NONE) rad__bytes_format(out, " undo");
     if (task->undo != RAD_NONE) say_task(t, task->undo);
 }

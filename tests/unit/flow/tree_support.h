@@ -12,8 +12,7 @@ void flow_tree_read(rad_flow_file *file, const char *text, size_t size);
 void flow_tree_refused(const char *text, size_t size, const char *because);
 
 /* Line 2 of a flow with data n : int, b : bool, t : text, and a task build. */
-#define IN_FLOW(body)                                                                              \
-    "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
+#define IN_FLOW(body) "flow f { data { n : int b : bool t : text } task build { run \"a\" }\n" body "\n}"
 
 typedef struct flow_mistake {
     const char *text, *said;

@@ -10,7 +10,6 @@
 rad_flow_validation *flow_validated(const char *text, const rad_flow_validate_options *o);
 
 /* The verdict fails, with this text, and this run: "0 1 0"; NULL: without one. */
-void flow_verdict_fails(const char *text, enum rad_flow_property property, const char *why,
-                        const char *run);
+void flow_verdict_fails(const char *text, enum rad_flow_property property, const char *why, const char *run);
 
 #endif

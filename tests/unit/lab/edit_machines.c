@@ -5,9 +5,8 @@
 #define INC(line) "load n r0 @read (n.c:" line "0); add r0 1; store n r0 @write (n.c:" line "1)"
 
 /* What it reads is wrong in the third mode only. */
-#define READER(ready, data)                                                                        \
-    "load ready r0 " ready "; jz r0 end; load mode r2; add r2 -2; jnz r2 end; load data r1 " data  \
-    "; claim r1 7 data"
+#define READER(ready, data)                                                                                            \
+    "load ready r0 " ready "; jz r0 end; load mode r2; add r2 -2; jnz r2 end; load data r1 " data "; claim r1 7 data"
 
 const edited_machine edited_machines[EDITED_MACHINES] = {
     {"edit-counter",
@@ -20,9 +19,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"lines added: other lines and numbers, another object first",
        "still fails",
        true,
-       {{"main",
-         "store unused 0 @first; spawn 1; spawn 2; join 1 2; load n r0 @sum; claim r0 2 sum",
-         false},
+       {{"main", "store unused 0 @first; spawn 1; spawn 2; join 1 2; load n r0 @sum; claim r0 2 sum", false},
         {"worker", INC("2"), true},
         {"worker", INC("2"), true}}},
       {"bug fixed: a lock",
@@ -46,11 +43,8 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"a step added, in front and in the middle",
        "still fails",
        true,
-       {{"waiter", "store log 1 @enter; load flag r0; jnz r0 end; lock m; wait c m; unlock m",
-         false},
-        {"setter",
-         "store flag 1; store log 2 @has set; lock m @set lock; signal c; unlock m @set unlock",
-         false}}},
+       {{"waiter", "store log 1 @enter; load flag r0; jnz r0 end; lock m; wait c m; unlock m", false},
+        {"setter", "store flag 1; store log 2 @has set; lock m @set lock; signal c; unlock m @set unlock", false}}},
       {"bug fixed: the flag is read under the lock",
        "gone",
        false,
@@ -116,8 +110,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
      {{"",
        "",
        true,
-       {{"writer", "pick 3 r4; store mode r4; store ready 1; store data 7", false},
-        {"reader", READER("", ""), false}}},
+       {{"writer", "pick 3 r4; store mode r4; store ready 1; store data 7", false}, {"reader", READER("", ""), false}}},
       {"sites renamed, and a step added",
        "still fails",
        true,
@@ -129,8 +122,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"bug fixed: the other order",
        "gone",
        false,
-       {{"writer", "pick 3 r4; store mode r4; store data 7; store ready 1", false},
-        {"reader", READER("", ""), false}}},
+       {{"writer", "pick 3 r4; store mode r4; store data 7; store ready 1", false}, {"reader", READER("", ""), false}}},
       {"a choice inside a step has fewer values: not known",
        "diverged",
        false,
@@ -245,9 +237,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
      {{"",
        "",
        true,
-       {{"adder",
-         "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next",
-         false},
+       {{"adder", "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next", false},
         {"taker",
          "load n r1 @look; jz r1 end; load n r2 @take; add r2 -1; store n r2 @taken; load n r3 "
          "@check;"
@@ -256,8 +246,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"a step removed, in a loop",
        "still fails",
        true,
-       {{"adder", "set r5 3; :next; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next",
-         false},
+       {{"adder", "set r5 3; :next; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next", false},
         {"taker",
          "load n r1 @look; jz r1 end; load n r2 @take; add r2 -1; store n r2 @taken; load n r3 "
          "@check;"
@@ -266,9 +255,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"another way taken, before the recorded choice: not known",
        "diverged",
        true,
-       {{"adder",
-         "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next",
-         false},
+       {{"adder", "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next", false},
         {"taker",
          "load n r1 @look; jz r1 end; add r1 -2; jnz r1 end; load n r2 @take; add r2 -1; store n "
          "r2 @taken;"
@@ -277,9 +264,7 @@ const edited_machine edited_machines[EDITED_MACHINES] = {
       {"it fails in another way",
        "fails differently",
        true,
-       {{"adder",
-         "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next",
-         false},
+       {{"adder", "set r5 3; :next; store log 1; load n r0; add r0 1; store n r0; add r5 -1; jnz r5 next", false},
         {"taker",
          "load n r1 @look; jz r1 end; load n r2 @take; add r2 -1; store n r2 @taken; load n r3 "
          "@check;"

@@ -200,8 +200,7 @@ static void build(rad_vm *vm, uint32_t machine, uint32_t edit)
     uint32_t programs[EDIT_THREADS] = {0}, count = 0;
     for (; count < EDIT_THREADS && e->threads[count].role; count++)
         programs[count] = emit_program(b, e->threads[count].text);
-    for (uint32_t i = 0; i < count; i++)
-        rad__vm_thread(vm, e->threads[i].role, programs[i], !e->threads[i].spawned);
+    for (uint32_t i = 0; i < count; i++) rad__vm_thread(vm, e->threads[i].role, programs[i], !e->threads[i].spawned);
     for (uint32_t i = 0; i < sites->count; i++) site_lists[machine][edit][i] = sites->at[i];
     site_lists[machine][edit][sites->count] = NULL;
     free(b);
@@ -211,16 +210,16 @@ static void build(rad_vm *vm, uint32_t machine, uint32_t edit)
 #define MACHINES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 static vm_toy toys[EDITED_MACHINES][EDIT_EDITIONS];
 
-#define DEFINE(i)                                                                                  \
-    static void build_##i(rad_vm *vm, const rad_case *c)                                           \
-    {                                                                                              \
-        build(vm, i, (uint32_t)c->params[0]);                                                      \
-    }                                                                                              \
-    static int create_##i(void **self, const rad_case *c, rad_error *error)                        \
-    {                                                                                              \
-        vm_toy *toy = &toys[i][c->params[0]];                                                      \
-        *toy = (vm_toy){build_##i, NULL, site_lists[i][c->params[0]]};                             \
-        return rad__vm_create(self, toy, c, error);                                                \
+#define DEFINE(i)                                                                                                      \
+    static void build_##i(rad_vm *vm, const rad_case *c)                                                               \
+    {                                                                                                                  \
+        build(vm, i, (uint32_t)c->params[0]);                                                                          \
+    }                                                                                                                  \
+    static int create_##i(void **self, const rad_case *c, rad_error *error)                                            \
+    {                                                                                                                  \
+        vm_toy *toy = &toys[i][c->params[0]];                                                                          \
+        *toy = (vm_toy){build_##i, NULL, site_lists[i][c->params[0]]};                                                 \
+        return rad__vm_create(self, toy, c, error);                                                                    \
     }
 MACHINES(DEFINE)
 

@@ -30,22 +30,17 @@ static inline rad_target target_of(const char *words, bool repaired)
     size_t length = strcspn(words, " ");
     snprintf(name, sizeof name, "%.*s", (int)length, words);
     if (rad_target_init(&t, name, &error) != 0) fail_msg("%s", error.text);
-    if (words[length] && rad_target_set(&t, words + length + 1, &error) != 0)
-        fail_msg("%s", error.text);
+    if (words[length] && rad_target_set(&t, words + length + 1, &error) != 0) fail_msg("%s", error.text);
     t.c.repaired = repaired;
     return t;
 }
 
-static inline rad_exploration tried(const rad_target *t, const char *strategy, uint64_t runs,
-                                    bool stops)
+static inline rad_exploration tried(const rad_target *t, const char *strategy, uint64_t runs, bool stops)
 {
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {.strategy = strategy,
-                             .runs = runs,
-                             .seed = 5,
-                             .jobs = getenv("TEST_LONG") ? 2 : 1,
-                             .stop_on_first = stops};
+    rad_explore_options o = {
+        .strategy = strategy, .runs = runs, .seed = 5, .jobs = getenv("TEST_LONG") ? 2 : 1, .stop_on_first = stops};
     if (rad_lab_explore(t, &o, &e, &error) != 0) fail_msg("%s: %s", t->machine->name, error.text);
     return e;
 }
@@ -56,11 +51,11 @@ static inline rad_exploration explored(const rad_target *t, const char *strategy
 }
 
 /* The tests, or only the one that tools/planted.sh asks for. */
-#define l2_run(tests)                                                                              \
-    do {                                                                                           \
-        const char *only = getenv("TEST_ONLY");                                                    \
-        if (only && *only) cmocka_set_test_filter(only);                                           \
-        return cmocka_run_group_tests(tests, NULL, NULL);                                          \
+#define l2_run(tests)                                                                                                  \
+    do {                                                                                                               \
+        const char *only = getenv("TEST_ONLY");                                                                        \
+        if (only && *only) cmocka_set_test_filter(only);                                                               \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                                              \
     } while (0)
 
 #endif

@@ -80,44 +80,43 @@ static rad_artifact *fixed(void)
     return a;
 }
 
-static const char fixed_text[] =
-    "{\n"
-    "  \"schema_version\": 2,\n"
-    "  \"build\": {\n"
-    "    \"version\": \"0.1.0\",\n"
-    "    \"git_sha\": \"0123abcd\",\n"
-    "    \"compiler\": \"gcc 12.2.0\"\n"
-    "  },\n"
-    "  \"machine\": \"loom\",\n"
-    "  \"case\": {\n"
-    "    \"repaired\": false,\n"
-    "    \"params\": {\n"
-    "      \"n\": 3,\n"
-    "      \"rounds\": 6,\n"
-    "      \"picks\": 1\n"
-    "    },\n"
-    "    \"max_steps\": 10000000\n"
-    "  },\n"
-    "  \"policy\": \"pct:3\",\n"
-    "  \"seed\": 42,\n"
-    "  \"expect\": \"failure\",\n"
-    "  \"failure\": {\n"
-    "    \"kind\": \"deadlock\",\n"
-    "    \"step\": 9,\n"
-    "    \"message\": \"worker 1 waits for \\\"cell\\\"\\n\\\\ \\u0001 \xc3\xa9\",\n"
-    "    \"identity\": \"deadlock:cell\"\n"
-    "  },\n"
-    "  \"steps\": 9,\n"
-    "  \"decisions\": 4,\n"
-    "  \"choices\": [\n"
-    "    1, 0, 4294967295\n"
-    "  ],\n"
-    "  \"set_hashes\": [\n"
-    "    \"fedcba9876543210\"\n"
-    "  ],\n"
-    "  \"expected_trace_hash\": \"0123456789abcdef0123456789abcdef\",\n"
-    "  \"checksum\": \"CHECKSUM\"\n"
-    "}\n";
+static const char fixed_text[] = "{\n"
+                                 "  \"schema_version\": 2,\n"
+                                 "  \"build\": {\n"
+                                 "    \"version\": \"0.1.0\",\n"
+                                 "    \"git_sha\": \"0123abcd\",\n"
+                                 "    \"compiler\": \"gcc 12.2.0\"\n"
+                                 "  },\n"
+                                 "  \"machine\": \"loom\",\n"
+                                 "  \"case\": {\n"
+                                 "    \"repaired\": false,\n"
+                                 "    \"params\": {\n"
+                                 "      \"n\": 3,\n"
+                                 "      \"rounds\": 6,\n"
+                                 "      \"picks\": 1\n"
+                                 "    },\n"
+                                 "    \"max_steps\": 10000000\n"
+                                 "  },\n"
+                                 "  \"policy\": \"pct:3\",\n"
+                                 "  \"seed\": 42,\n"
+                                 "  \"expect\": \"failure\",\n"
+                                 "  \"failure\": {\n"
+                                 "    \"kind\": \"deadlock\",\n"
+                                 "    \"step\": 9,\n"
+                                 "    \"message\": \"worker 1 waits for \\\"cell\\\"\\n\\\\ \\u0001 \xc3\xa9\",\n"
+                                 "    \"identity\": \"deadlock:cell\"\n"
+                                 "  },\n"
+                                 "  \"steps\": 9,\n"
+                                 "  \"decisions\": 4,\n"
+                                 "  \"choices\": [\n"
+                                 "    1, 0, 4294967295\n"
+                                 "  ],\n"
+                                 "  \"set_hashes\": [\n"
+                                 "    \"fedcba9876543210\"\n"
+                                 "  ],\n"
+                                 "  \"expected_trace_hash\": \"0123456789abcdef0123456789abcdef\",\n"
+                                 "  \"checksum\": \"CHECKSUM\"\n"
+                                 "}\n";
 
 static void same(const rad_artifact *a, const rad_artifact *b)
 {
@@ -276,8 +275,7 @@ static void test_seed_too_large(void **state)
     rad_target t = loom_target(3, 6, false);
     rad_artifact *a;
     rad_error error = {0};
-    assert_int_equal(rad__artifact_of_choices(&a, &t, "random", UINT64_MAX, NULL, 0, &v, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad__artifact_of_choices(&a, &t, "random", UINT64_MAX, NULL, 0, &v, &error), RAD_EINPUT);
     assert_null(a);
     assert_string_equal(error.text, "seed 18446744073709551615: a file can hold seeds up to "
                                     "9223372036854775807 only");
@@ -350,8 +348,7 @@ static void test_base64(void **state)
         rad_artifact_free(b);
         char indented[16384];
         snprintf(indented, sizeof indented, " \r\n\t%s\n\n", text);
-        assert_int_equal(rad__artifact_parse(&b, indented, strlen(indented), "x", false, &error),
-                         0);
+        assert_int_equal(rad__artifact_parse(&b, indented, strlen(indented), "x", false, &error), 0);
         rad_artifact_free(b);
         assert_int_equal(rad__os_write_file(path, text, strlen(text), &error), 0);
         assert_int_equal(rad_artifact_read(&b, path, false, &error), 0);
@@ -380,21 +377,17 @@ static void test_syntax(void **state)
         {"{\n  \"seed\": 5,\n  7\n}", "x.json:3:3: expected string or '}', found '7'"},
         {"{\"a\" 5}", "x.json:1:6: expected ':', found '5'"},
         {"{\"a\": nothing}", "x.json:1:13: expected JSON, found invalid token near 'nothing'"},
-        {"{\"a\": 1, \"a\": 2}",
-         "x.json:1:12: expected JSON, found duplicate object key near '\"a\"'"},
+        {"{\"a\": 1, \"a\": 2}", "x.json:1:12: expected JSON, found duplicate object key near '\"a\"'"},
         {"[1, 2]", "x.json:1:1: expected an object, found an array"},
         {"{\"a\": 99999999999999999999}",
          "x.json:1:26: expected JSON, found too big integer near '99999999999999999999'"},
         {"{} x", "x.json:1:4: expected end of file, found 'x'"},
-        {"{\"a\": \"\xff\"}",
-         "x.json:1:7: expected JSON, found unable to decode byte 0xff near '\"'"},
-        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]",
-         "x.json:1:37: more than 36 lists within each other"},
+        {"{\"a\": \"\xff\"}", "x.json:1:7: expected JSON, found unable to decode byte 0xff near '\"'"},
+        {"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[0]", "x.json:1:37: more than 36 lists within each other"},
         {"{}", "x.json: schema_version: expected an integer from 0 to 2, found nothing"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_words(cases[i].text, strlen(cases[i].text), false, cases[i].words);
-    }
 }
 
 /* The fixed text with one piece replaced. */
@@ -424,16 +417,13 @@ static void test_content(void **state)
                    "x.json: schema_version: expected an integer from 0 to 2, found -1");
     expect_refused("\"schema_version\": 2", "\"schema_version\": \"1\"",
                    "x.json: schema_version: expected an integer from 0 to 2, found string \"1\"");
-    expect_refused(
-        "1, 0, 4294967295", "1, 0, 4294967296",
-        "x.json: choices[2]: expected an integer from 0 to 4294967295, found 4294967296");
-    expect_refused(
-        "1, 0, 4294967295", "1, \"a\"",
-        "x.json: choices[1]: expected an integer from 0 to 4294967295, found string \"a\"");
-    expect_refused(
-        "1, 0, 4294967295", "1.5",
-        "x.json: choices[0]: expected an integer from 0 to 4294967295, found a number with a "
-        "fraction");
+    expect_refused("1, 0, 4294967295", "1, 0, 4294967296",
+                   "x.json: choices[2]: expected an integer from 0 to 4294967295, found 4294967296");
+    expect_refused("1, 0, 4294967295", "1, \"a\"",
+                   "x.json: choices[1]: expected an integer from 0 to 4294967295, found string \"a\"");
+    expect_refused("1, 0, 4294967295", "1.5",
+                   "x.json: choices[0]: expected an integer from 0 to 4294967295, found a number with a "
+                   "fraction");
     expect_refused("\"choices\": [\n    1, 0, 4294967295\n  ]", "\"choices\": null",
                    "x.json: choices: expected an array, found null");
     expect_refused("\"fedcba9876543210\"", "\"fedcba987654321\"",
@@ -444,22 +434,19 @@ static void test_content(void **state)
     expect_refused("0123456789abcdef0123456789abcdef", "0123456789ABCDEF0123456789abcdef",
                    "x.json: expected_trace_hash: expected 32 hexadecimal digits, found string "
                    "\"0123456789ABCDEF0123456789abcdef\"");
-    expect_refused(
-        "\"expect\": \"failure\"", "\"expect\": \"success\"",
-        "x.json: expect: expected \"failure\", \"pass\" or \"cut\", found string \"success\"");
+    expect_refused("\"expect\": \"failure\"", "\"expect\": \"success\"",
+                   "x.json: expect: expected \"failure\", \"pass\" or \"cut\", found string \"success\"");
     expect_refused("\"expect\": \"failure\"", "\"expect\": \"pass\"",
                    "x.json: failure: expected null, because no failure is expected, found object");
     expect_refused("\"kind\": \"deadlock\"", "\"kind\": true",
                    "x.json: failure.kind: expected a string of at most 39 bytes, found true");
-    expect_refused("\"kind\": \"deadlock\"",
-                   "\"kind\": \"deadlockdeadlockdeadlockdeadlockdeadlock\"",
+    expect_refused("\"kind\": \"deadlock\"", "\"kind\": \"deadlockdeadlockdeadlockdeadlockdeadlock\"",
                    "x.json: failure.kind: expected a string of at most 39 bytes, found string "
                    "\"deadlockdeadlockdeadlockdeadlockdeadlock\"");
     expect_refused("    \"step\": 9,\n", "",
                    "x.json: failure.step: expected an integer from 0 to 9223372036854775807, found "
                    "nothing");
-    expect_refused("\"steps\": 9", "\"steps\": 9, \"colour\": 1",
-                   "x.json: unknown field \"colour\"");
+    expect_refused("\"steps\": 9", "\"steps\": 9, \"colour\": 1", "x.json: unknown field \"colour\"");
     expect_refused("\"kind\": \"deadlock\"", "\"kind\": \"deadlock\", \"x\\u00e9\": 1",
                    "x.json: unknown field \"failure.x\xc3\xa9\"");
     expect_refused("\"decisions\": 4", "\"decisions\": 10000001",
@@ -477,13 +464,10 @@ static void test_content_of_the_case(void **state)
                    "x.json: machine: expected a string of at most 63 bytes, found object");
     expect_refused("\"n\": 3", "\"n\": 50001",
                    "x.json: case.params.n: expected an integer from 2 to 50000, found 50001");
-    expect_refused("\"n\": 3,", "",
-                   "x.json: case.params.n: expected an integer from 2 to 50000, found nothing");
+    expect_refused("\"n\": 3,", "", "x.json: case.params.n: expected an integer from 2 to 50000, found nothing");
     expect_refused("\"n\": 3", "\"n\": 3, \"m\": 3", "x.json: unknown field \"case.params.m\"");
-    expect_refused("\"repaired\": false", "\"repaired\": 0",
-                   "x.json: case.repaired: expected true or false, found 0");
-    expect_refused("\"max_steps\": 10000000", "\"max_steps\": 1, \"seed\": 1",
-                   "x.json: unknown field \"case.seed\"");
+    expect_refused("\"repaired\": false", "\"repaired\": 0", "x.json: case.repaired: expected true or false, found 0");
+    expect_refused("\"max_steps\": 10000000", "\"max_steps\": 1, \"seed\": 1", "x.json: unknown field \"case.seed\"");
     expect_refused("\"git_sha\": \"0123abcd\"", "\"git_sha\": []",
                    "x.json: build.git_sha: expected a string of at most 47 bytes, found array");
 }
@@ -496,9 +480,8 @@ static void test_checksum(void **state)
     char *text = rad_artifact_json(a, &error);
     char *choice = strstr(text, "1, 0, 4294967295");
     choice[0] = '2';
-    expect_words(
-        text, strlen(text), false,
-        "x.json: file was edited (checksum mismatch); 'raddle replay --edited' accepts it");
+    expect_words(text, strlen(text), false,
+                 "x.json: file was edited (checksum mismatch); 'raddle replay --edited' accepts it");
     assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x", true, &error), 0);
     assert_true(b->edited);
     assert_int_equal(b->choices[0], 2);
@@ -508,8 +491,7 @@ static void test_checksum(void **state)
     rad_free(text);
     rad_artifact_free(a);
     char *without = altered(",\n  \"checksum\": \"CHECKSUM\"", "");
-    expect_words(without, strlen(without), false,
-                 "x.json: checksum: expected 32 hexadecimal digits, found nothing");
+    expect_words(without, strlen(without), false, "x.json: checksum: expected 32 hexadecimal digits, found nothing");
     expect_words(without, strlen(without), true, "");
     free(without);
     expect_words(fixed_text, strlen(fixed_text), false,
@@ -555,8 +537,7 @@ static void test_limits(void **state)
     assert_int_equal(rad__os_write_file(path, "{", 1, &error), 0);
     assert_int_equal(truncate(path, (256 << 20) + 1), 0); /* a hole: costs nothing */
     assert_int_equal(rad_artifact_read(&a, path, true, &error), RAD_EINPUT);
-    assert_string_equal(
-        error.text, "artifacts/x.raddle.json: 268435457 bytes, more than the limit of 268435456");
+    assert_string_equal(error.text, "artifacts/x.raddle.json: 268435457 bytes, more than the limit of 268435456");
 }
 
 /* ---- Old versions ----------------------------------------------------------------------------------- */
@@ -579,10 +560,8 @@ static void test_version_0(void **state)
     rad_artifact_free(a);
     rad_artifact_free(expected);
     /* Fields of version 1 are unknown in version 0, and the other way round. */
-    expect_refused("\"expected_trace_hash\"", "\"trace_hash\"",
-                   "x.json: unknown field \"trace_hash\"");
-    expect_refused("\"schema_version\": 2", "\"schema_version\": 0",
-                   "x.json: unknown field \"set_hashes\"");
+    expect_refused("\"expected_trace_hash\"", "\"trace_hash\"", "x.json: unknown field \"trace_hash\"");
+    expect_refused("\"schema_version\": 2", "\"schema_version\": 0", "x.json: unknown field \"set_hashes\"");
 }
 
 /* ---- Trouble ---------------------------------------------------------------------------------------- */
@@ -617,8 +596,7 @@ static int try_base64(const rad_artifact *a, rad_error *error)
     return text ? 0 : error->code;
 }
 
-static void expect_clean(attempt one, const rad_artifact *a, void (*fail_at)(uint64_t),
-                         int code_due, uint64_t least)
+static void expect_clean(attempt one, const rad_artifact *a, void (*fail_at)(uint64_t), int code_due, uint64_t least)
 {
     int code = -1;
     uint64_t n = 1;

@@ -21,8 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
-                                uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -81,9 +80,7 @@ static void wild_step(puppet *p, rad_kernel *k, uint32_t action)
     while (wild.action[i] != action) i++;
     wild.past = rad__mix2(wild.past, i + 1);
     uint64_t r = rad__mix2(wild.past, wild.seed);
-    if (r % 5 == 0)
-        wild.past =
-            rad__mix2(wild.past, rad_pick(k, RAD_PICK_VALUE, 1, 2 + (uint32_t)(r >> 8 & 1)));
+    if (r % 5 == 0) wild.past = rad__mix2(wild.past, rad_pick(k, RAD_PICK_VALUE, 1, 2 + (uint32_t)(r >> 8 & 1)));
     if ((r >> 16) % 7 == 0) wild_spawn(k, wild.actor[i]);
     if ((r >> 24) % 6 == 0) rad_yields(k);
     if (--wild.left[i] == 0) {
@@ -112,19 +109,17 @@ static rad_target wild_target(uint64_t seed, bool dies, uint64_t kinds)
 /* What there is to compare; a death has the name of the failure it stands for. */
 static void wild_text(const rad_exploration *e, char *text, size_t size)
 {
-    int used = snprintf(text, size, "%llu runs, %llu failed, complete %d",
-                        (unsigned long long)e->runs, (unsigned long long)e->failures, e->complete);
+    int used = snprintf(text, size, "%llu runs, %llu failed, complete %d", (unsigned long long)e->runs,
+                        (unsigned long long)e->failures, e->complete);
     for (uint32_t i = 0; i < e->phase_count; i++)
         used += snprintf(text + used, size - (size_t)used, "; %s %llu %d%d", e->phases[i].name,
-                         (unsigned long long)e->phases[i].runs, e->phases[i].exhausted,
-                         e->phases[i].pruned);
+                         (unsigned long long)e->phases[i].runs, e->phases[i].exhausted, e->phases[i].pruned);
     for (uint32_t i = 0; i < e->finding_count; i++) {
         const char *name = identity_of(e, i);
         if (strcmp(name, "crash:SIGABRT") == 0) name = "assertion:r0@would have died";
         if (strncmp(name, "crash:exit", 10) == 0) name = "assertion:r1@would have died";
         used += snprintf(text + used, size - (size_t)used, "; %s %llu %llu", name,
-                         (unsigned long long)e->findings[i].run,
-                         (unsigned long long)e->findings[i].failures);
+                         (unsigned long long)e->findings[i].run, (unsigned long long)e->findings[i].failures);
     }
 }
 
@@ -160,8 +155,7 @@ static void shrinking_twice_gives_what_shrinking_once_gave(void **state)
             rad_shrink_report first, second;
             rad_artifact *once = NULL, *twice = NULL;
             rad_replay r;
-            assert_int_equal(rad_lab_shrink(e.findings[i].artifact, NULL, &once, &first, &error),
-                             0);
+            assert_int_equal(rad_lab_shrink(e.findings[i].artifact, NULL, &once, &first, &error), 0);
             assert_int_equal(rad_lab_shrink(once, NULL, &twice, &second, &error), 0);
             char *a = rad_artifact_json(once, &error), *b = rad_artifact_json(twice, &error);
             assert_string_equal(a, b);
@@ -309,8 +303,7 @@ static void an_actor_does_not_preempt_itself(void **state)
     for (uint32_t i = 0; i < e.finding_count; i++) {
         rad_story *s = NULL;
         assert_int_equal(rad_lab_story(e.findings[i].artifact, &s, &error), 0);
-        for (uint64_t l = 0; l < s->line_count; l++)
-            preemptive += s->lines[l].turn == RAD_SWITCH_PREEMPTIVE;
+        for (uint64_t l = 0; l < s->line_count; l++) preemptive += s->lines[l].turn == RAD_SWITCH_PREEMPTIVE;
         assert_int_equal(s->measure.preemptions, preemptive);
         rad_story_free(s);
     }
@@ -386,8 +379,7 @@ static void a_worker_killed_from_outside_leaves_no_gap(void **state)
     puppet p = {.reset = killed_reset, .step = killed_step};
     rad_target t = puppet_target(&p);
     rad_exploration e = explored(&t, "dfs", 1000, 1);
-    if (e.complete)
-        assert_in_range(e.classes, 69, 70); /* (4 + 4)! / (4! 4!), each a class of its own */
+    if (e.complete) assert_in_range(e.classes, 69, 70); /* (4 + 4)! / (4! 4!), each a class of its own */
     rad_exploration_free(&e);
     munmap((void *)killed_resets, 4096);
 }

@@ -59,8 +59,7 @@ static rad_artifact *parsed(const char *text)
 {
     rad_artifact *a;
     rad_error error = {0};
-    if (rad__artifact_parse(&a, text, strlen(text), "x.json", false, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__artifact_parse(&a, text, strlen(text), "x.json", false, &error) != 0) fail_msg("%s", error.text);
     return a;
 }
 
@@ -143,8 +142,7 @@ static void an_artifact_keeps_the_document_byte_for_byte(void **state)
     rad_artifact_free(b);
     /* The checksum covers it. */
     strstr(text, "inc 0")[4] = '1';
-    assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", false, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", false, &error), RAD_EINPUT);
     assert_non_null(strstr(error.text, "checksum mismatch"));
     rad_free(text);
     rad_free(again);
@@ -207,8 +205,7 @@ static void expect_case(const char *text, const char *words, bool repaired, uint
     rad_target t;
     rad_error error = {0};
     char found[100];
-    if (rad__target_parse(&t, text, strlen(text), "x.json", &error) != 0)
-        fail_msg("%s: %s", text, error.text);
+    if (rad__target_parse(&t, text, strlen(text), "x.json", &error) != 0) fail_msg("%s: %s", text, error.text);
     assert_int_equal(t.c.repaired, repaired);
     assert_int_equal(t.c.max_steps, max_steps);
     t.c.repaired = false;
@@ -225,8 +222,7 @@ static void a_case_file_is_a_flat_document(void **state)
     rad_target_text(&t, words, sizeof words);
     expect_case("{\"machine\": \"reorder\"}", "reorder", false, 0);
     expect_case("{\"n\": 5, \"machine\": \"reorder\"}", "reorder n=5", false, 0);
-    expect_case("{\"machine\": \"reorder\", \"repaired\": true, \"max_steps\": 9}", "reorder", true,
-                9);
+    expect_case("{\"machine\": \"reorder\", \"repaired\": true, \"max_steps\": 9}", "reorder", true, 9);
     expect_case("{\"machine\": \"program\"}", "program", false, 0);
     expect_case("\n {\"threads\": [[\"inc 0\"], [\"skip\", \"inc 0\"]], \"repaired\": true,"
                 "\"machine\": \"program\"}",
@@ -240,17 +236,13 @@ static void a_case_file_that_is_wrong_says_where(void **state)
         {"{", "x.json:1:1: expected string or '}', found end of file"},
         {"[]", "x.json:1:1: expected an object, found an array"},
         {"{}", "x.json: machine: expected a string of at most 63 bytes, found nothing"},
-        {"{\"machine\": \"loom\"}",
-         "x.json: machine: unknown machine \"loom\"; 'raddle list' shows all"},
-        {"{\"machine\": \"reorder\", \"n\": 1}",
-         "x.json: n: expected an integer from 3 to 100, found 1"},
+        {"{\"machine\": \"loom\"}", "x.json: machine: unknown machine \"loom\"; 'raddle list' shows all"},
+        {"{\"machine\": \"reorder\", \"n\": 1}", "x.json: n: expected an integer from 3 to 100, found 1"},
         {"{\"machine\": \"reorder\", \"colour\": 1}", "x.json: unknown field \"colour\""},
-        {"{\"machine\": \"reorder\", \"repaired\": 1}",
-         "x.json: repaired: expected true or false, found 1"},
+        {"{\"machine\": \"reorder\", \"repaired\": 1}", "x.json: repaired: expected true or false, found 1"},
         {"{\"machine\": \"reorder\", \"max_steps\": -1}",
          "x.json: max_steps: expected an integer from 0 to 9223372036854775807, found -1"},
-        {"{\"machine\": \"program\", \"threads\": 7}",
-         "x.json: threads: expected a list of 1 to 64 threads, found 7"},
+        {"{\"machine\": \"program\", \"threads\": 7}", "x.json: threads: expected a list of 1 to 64 threads, found 7"},
         {"{\"machine\": \"program\", \"threads\": [[], [\"skip\", \"inc 8\"]]}",
          "x.json: threads[1][1]: expected \"skip\", or inc, lock or unlock with 0 … 7, found "
          "string \"inc 8\""},
@@ -279,8 +271,7 @@ static void expect_body_refused(const char *body, const char *words)
     rad_error error = {0};
     char *from = strstr(good, "\"body\": {"), *to = strstr(good, "  },\n  \"policy\"");
     snprintf(text, sizeof text, "%.*s%s%s", (int)(from - good), good, body, to);
-    assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", true, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad__artifact_parse(&b, text, strlen(text), "x.json", true, &error), RAD_EINPUT);
     assert_string_equal(error.text, words);
     assert_null(b);
     rad_free(good);

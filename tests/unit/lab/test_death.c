@@ -66,13 +66,11 @@ static void fated_step(puppet *p, rad_kernel *k, uint32_t action)
     if (++f->made[who] == 3) rad_disable(k, action);
 }
 
-static rad_exploration explore_fate(const rad_target *t, const char *strategy, uint64_t runs,
-                                    uint32_t jobs)
+static rad_exploration explore_fate(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {
-        .strategy = strategy, .runs = runs, .jobs = jobs, .seed = 2, .hang_seconds = 0.2};
+    rad_explore_options o = {.strategy = strategy, .runs = runs, .jobs = jobs, .seed = 2, .hang_seconds = 0.2};
     if (rad_lab_explore(t, &o, &e, &error) != 0) fail_msg("%s", error.text);
     return e;
 }
@@ -91,8 +89,7 @@ static void check_fate(const rad_exploration *e, const char *identity, const cha
     assert_string_equal(v->message, message);
     assert_int_equal(v->failure_step, 2);
     assert_int_equal(v->steps, 2);
-    assert_int_equal(a->choice_count,
-                     2); /* step 0: the baseline. Then a preemption, and going on is 0 */
+    assert_int_equal(a->choice_count, 2); /* step 0: the baseline. Then a preemption, and going on is 0 */
     assert_int_equal(v->decisions, 3);
     assert_int_equal(a->choices[0], 0);
     assert_int_equal(a->choices[1], 1);
@@ -189,11 +186,8 @@ static void a_step_that_sleeps_is_a_hang_wherever_it_runs(void **state)
     rad_target t = puppet_target(&p);
     rad_exploration e = explore_fate(&t, "dfs", 1000, 2);
     assert_int_equal(e.failures, DEATHS);
-    static const char sleeps[] =
-        "step 2 did not return within 1.2 s: it sleeps"; /* perhaps with the call */
-    assert_int_equal(
-        strncmp(rad_artifact_verdict(e.findings[0].artifact)->message, sleeps, sizeof sleeps - 1),
-        0);
+    static const char sleeps[] = "step 2 did not return within 1.2 s: it sleeps"; /* perhaps with the call */
+    assert_int_equal(strncmp(rad_artifact_verdict(e.findings[0].artifact)->message, sleeps, sizeof sleeps - 1), 0);
     rad_exploration_free(&e);
     rad_error error = {0};
     rad_verdict v = {0};
@@ -224,8 +218,7 @@ static void a_worker_killed_from_outside_leaves_its_choices(void **state)
     rad_target t = puppet_target(&p);
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {
-        .strategy = "dfs", .runs = 1000, .progress = kill_progress, .context = (void *)pid};
+    rad_explore_options o = {.strategy = "dfs", .runs = 1000, .progress = kill_progress, .context = (void *)pid};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
     assert_int_equal(e.finding_count, 1);
     assert_int_equal(e.failures, DEATHS);
@@ -263,8 +256,7 @@ static void dying_reset(puppet *p, rad_kernel *k)
 static void a_death_in_reset_is_at_step_0_without_choices(void **state)
 {
     (void)state;
-    volatile int *runs =
-        mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    volatile int *runs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     puppet p = {.reset = dying_reset, .step = three_steps, .data = (void *)runs};
     rad_target t = puppet_target(&p);
     rad_exploration e = explore_fate(&t, "random", 4, 1);
@@ -298,8 +290,7 @@ static void the_artifact_of_a_late_death_can_be_read(void **state)
     assert_int_equal(e.finding_count, 1);
     char *text = rad_artifact_json(e.findings[0].artifact, &error);
     rad_artifact *back = NULL;
-    if (rad__artifact_parse(&back, text, strlen(text), "late", false, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__artifact_parse(&back, text, strlen(text), "late", false, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(back->expected.decisions, 201);
     assert_int_equal(back->set_hash_count, 0);
     rad_replay replay;
@@ -387,10 +378,8 @@ static void dedup_misses_nothing_on_programs_that_crash(void **state)
         for (uint32_t i = 0; i < all.finding_count; i++) {
             const char *wanted = rad_artifact_verdict(all.findings[i].artifact)->identity;
             uint32_t j = 0;
-            while (strcmp(rad_artifact_verdict(states.findings[j].artifact)->identity, wanted) !=
-                   0) {
+            while (strcmp(rad_artifact_verdict(states.findings[j].artifact)->identity, wanted) != 0)
                 if (++j == states.finding_count) fail_msg("dedup misses %s", wanted);
-            }
             crash |= strcmp(wanted, "crash:SIGSEGV") == 0;
         }
         crashes += crash;

@@ -57,8 +57,7 @@ static void walk_step(void *self, rad_kernel *k, uint32_t action)
     if (w->at[i] + 1 == w->n) rad_announce(k, action, 1, w->goal, RAD_WRITE);
     if (w->at[i] < w->n) return;
     rad_disable(k, action);
-    RAD_CHECK(k, RAD_ORACLE_ASSERT, !w->bug || i == 0 || w->at[0] == w->n, w->goal,
-              "the second was first");
+    RAD_CHECK(k, RAD_ORACLE_ASSERT, !w->bug || i == 0 || w->at[0] == w->n, w->goal, "the second was first");
 }
 
 static enum rad_end walk_idle(void *self, rad_kernel *k)
@@ -86,20 +85,17 @@ static const char *walk_site(const void *self, uint32_t site)
     return site < 2 ? names[site] : NULL;
 }
 
-static void walk_describe(const void *self, void (*line)(void *context, const char *text),
-                          void *context)
+static void walk_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     const struct walk *w = self;
     char text[80];
     for (uint32_t i = 0; i < 2; i++) {
-        snprintf(text, sizeof text, "walker %u is at %lld of %lld", i, (long long)w->at[i],
-                 (long long)w->n);
+        snprintf(text, sizeof text, "walker %u is at %lld of %lld", i, (long long)w->at[i], (long long)w->n);
         line(context, text);
     }
 }
 
-static const rad_param walk_params[] = {{"n", 3, 1, 100, "steps of each", true},
-                                        {NULL, 0, 0, 0, NULL, false}};
+static const rad_param walk_params[] = {{"n", 3, 1, 100, "steps of each", true}, {NULL, 0, 0, 0, NULL, false}};
 
 static const rad_machine WALK = {.name = "walk",
                                  .about = "two walkers",
@@ -346,9 +342,8 @@ static void the_executor_tells_instructions_and_outcome(void **state)
     rad_artifact_free(a);
 }
 
-static const char REFUSED[] =
-    "{\"programs\":[{\"name\":\"a\",\"code\":[]}],\"tasks\":[\"a\",\"a\"],\"runnable\":[0],"
-    "\"events\":[\"1 close\",\"2 start 1\"]}";
+static const char REFUSED[] = "{\"programs\":[{\"name\":\"a\",\"code\":[]}],\"tasks\":[\"a\",\"a\"],\"runnable\":[0],"
+                              "\"events\":[\"1 close\",\"2 start 1\"]}";
 static const char HANGS[] =
     "{\"programs\":[{\"name\":\"a\",\"code\":[\"wait-io 0\"]}],\"tasks\":[\"a\"],\"runnable\":[0]}";
 static const char LOOPS[] =
@@ -368,8 +363,7 @@ static void outcomes_are_told_apart(void **state)
                  {LEAKS, "permit-leak", false}};
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rad_target t = {.machine = rad_machine_find("exec"),
-                        .c = {.body = cases[i].body, .max_steps = 500}};
+        rad_target t = {.machine = rad_machine_find("exec"), .c = {.body = cases[i].body, .max_steps = 500}};
         rad_artifact *a = kept_run(&t, "fair", 1);
         rad_story *s = story_of(a);
         assert_string_equal(rad_exec_outcome(s), cases[i].outcome);

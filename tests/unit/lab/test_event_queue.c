@@ -18,8 +18,7 @@ static void equal_times_come_out_in_the_order_they_went_in(void **state)
     rad_event_queue q;
     rad_queued e;
     rad__event_queue_open(&q, 1000);
-    for (uint64_t i = 0; i < 300; i++)
-        assert_int_equal(rad__event_queue_push(&q, 10 + i % 3, i, NULL), RAD_QUEUE_OK);
+    for (uint64_t i = 0; i < 300; i++) assert_int_equal(rad__event_queue_push(&q, 10 + i % 3, i, NULL), RAD_QUEUE_OK);
     uint64_t time = 0, sequence = 0;
     for (uint32_t i = 0; i < 300; i++) {
         assert_true(rad__event_queue_pop(&q, &e));
@@ -147,8 +146,7 @@ static void a_failed_allocation_loses_nothing(void **state)
         uint32_t pushed = 0, popped = 0;
         rad__event_queue_open(&q, 100);
         rad__alloc_fail_at(n);
-        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0, NULL) == RAD_QUEUE_OK)
-            pushed++;
+        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0, NULL) == RAD_QUEUE_OK) pushed++;
         if (pushed < 30) assert_int_equal(rad__event_queue_push(&q, 1, 0, NULL), RAD_QUEUE_NOMEM);
         rad__alloc_fail_at(0);
         assert_int_equal(rad__event_queue_push(&q, 100, 5, NULL), RAD_QUEUE_OK);

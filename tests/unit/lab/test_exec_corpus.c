@@ -95,8 +95,7 @@ static void the_corpus_replays_and_exercises_everything(void **state)
         rad_error error = {0};
         rad_artifact *a = NULL;
         rad_replay r;
-        if (rad_artifact_read(&a, files.gl_pathv[i], false, &error) != 0)
-            fail_msg("%s", error.text);
+        if (rad_artifact_read(&a, files.gl_pathv[i], false, &error) != 0) fail_msg("%s", error.text);
         assert_string_equal(a->target.machine->name, "exec");
         assert_false(a->expects_failure);
         assert_int_equal(rad_lab_replay(a, NULL, &r, &error), 0);
@@ -123,8 +122,8 @@ static void every_bit_has_a_name(void **state)
     uint32_t named = 0;
     (void)state;
     for (uint32_t bit = 0; bit < 64; bit++) named += bit_name(bit, text) != NULL;
-    assert_int_equal(named, RAD_OP_COUNT + (RAD_PLACE_TO + 1) + (SOURCES - 1) +
-                                (RAD_EVENT_CLOSE + 1) + 2 + RAD_PHASE_STOPPED);
+    assert_int_equal(named,
+                     RAD_OP_COUNT + (RAD_PLACE_TO + 1) + (SOURCES - 1) + (RAD_EVENT_CLOSE + 1) + 2 + RAD_PHASE_STOPPED);
     assert_int_equal(SOURCES - 1, RAD_FROM_VICTIM_LATER);
 }
 

@@ -58,46 +58,42 @@ static void expect_oracle(const char *body, const char *oracle)
     for (uint32_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         trial_run(&t, policies[i], i);
         if (strcmp(t.oracle, oracle) != 0)
-            fail_msg("%s: expected \"%s\", got \"%s\": %s", policies[i], oracle, t.oracle,
-                     t.message);
+            fail_msg("%s: expected \"%s\", got \"%s\": %s", policies[i], oracle, t.oracle, t.message);
     }
     rad__rig_close(&t.rig);
 }
 
 #define CODE(name, ...) "{\"name\":\"" name "\",\"code\":[" __VA_ARGS__ "]}"
 #define ONE(...)        "{\"programs\":[" CODE("a", __VA_ARGS__) "],\"tasks\":[\"a\"],\"runnable\":[0]}"
-#define WITH(more, ...)                                                                            \
-    "{" more ",\"programs\":[" CODE("a", __VA_ARGS__) "],\"tasks\":[\"a\"],\"runnable\":[0]}"
+#define WITH(more, ...) "{" more ",\"programs\":[" CODE("a", __VA_ARGS__) "],\"tasks\":[\"a\"],\"runnable\":[0]}"
 
 /* ---- Text ------------------------------------------------------------------------------------------- */
 
 static void instructions_are_read_and_written(void **state)
 {
-    static const char *const good[] = {
-        "yield local",   "yield global",     "yield external",
-        "spawn a local", "spawn a to 3",     "sleep 12",
-        "wait-io 7",     "wait-io 7 else 2", "try-acquire 0 2 ok 1 fail 3",
-        "release 0 1",   "jump 3",           "complete",
-        "panic"};
-    static const char *const bad[][2] = {
-        {"", "yield, spawn"},
-        {"yeild local", "yield, spawn"},
-        {"yield", "local, global or external"},
-        {"yield to 1", "local, global or external"},
-        {"spawn", "the name of a program"},
-        {"spawn b local", "the name of a program"},
-        {"spawn a", "local, global, external or to WORKER"},
-        {"spawn a to 16", "a worker, 0 ... 15"},
-        {"sleep -1", "ticks"},
-        {"sleep 1000001", "ticks"},
-        {"sleep 99999999999999999999", "ticks"},
-        {"wait-io 64", "a token"},
-        {"wait-io 1 then 2", "else PLACE"},
-        {"wait-io 1 else 4", "the number of an instruction"},
-        {"try-acquire 0 1 ok 4 fail 1", "the number of an instruction"},
-        {"try-acquire 0 1 1 2", "ok PLACE fail PLACE"},
-        {"jump 4", "the number of an instruction"},
-        {"complete now", "nothing more"}};
+    static const char *const good[] = {"yield local",   "yield global",     "yield external",
+                                       "spawn a local", "spawn a to 3",     "sleep 12",
+                                       "wait-io 7",     "wait-io 7 else 2", "try-acquire 0 2 ok 1 fail 3",
+                                       "release 0 1",   "jump 3",           "complete",
+                                       "panic"};
+    static const char *const bad[][2] = {{"", "yield, spawn"},
+                                         {"yeild local", "yield, spawn"},
+                                         {"yield", "local, global or external"},
+                                         {"yield to 1", "local, global or external"},
+                                         {"spawn", "the name of a program"},
+                                         {"spawn b local", "the name of a program"},
+                                         {"spawn a", "local, global, external or to WORKER"},
+                                         {"spawn a to 16", "a worker, 0 ... 15"},
+                                         {"sleep -1", "ticks"},
+                                         {"sleep 1000001", "ticks"},
+                                         {"sleep 99999999999999999999", "ticks"},
+                                         {"wait-io 64", "a token"},
+                                         {"wait-io 1 then 2", "else PLACE"},
+                                         {"wait-io 1 else 4", "the number of an instruction"},
+                                         {"try-acquire 0 1 ok 4 fail 1", "the number of an instruction"},
+                                         {"try-acquire 0 1 1 2", "ok PLACE fail PLACE"},
+                                         {"jump 4", "the number of an instruction"},
+                                         {"complete now", "nothing more"}};
     (void)state;
     rad_exec_case *c = rad__exec_case_new();
     rad__exec_case_program(c, "a");
@@ -106,8 +102,7 @@ static void instructions_are_read_and_written(void **state)
         rad_instruction in;
         const char *expected = NULL;
         char text[96];
-        if (!rad__code_parse(good[i], &names, 3, &in, &expected))
-            fail_msg("%s: %s", good[i], expected);
+        if (!rad__code_parse(good[i], &names, 3, &in, &expected)) fail_msg("%s: %s", good[i], expected);
         rad__code_print(&in, &names, text, sizeof text);
         assert_string_equal(text, good[i]);
     }
@@ -126,30 +121,22 @@ static void bad_cases_name_the_place(void **state)
         {"{}", "x: programs: expected a list of at most 64, found nothing"},
         {"[]", "expected an object"},
         {"{\"programs\":[],\"colour\":1}", "x: unknown field \"colour\""},
-        {"{\"programs\":[{\"name\":\"a\"}]}",
-         "x: programs[0].code: expected a list of at most 256"},
-        {"{\"programs\":[{\"name\":\"A\",\"code\":[]}]}",
-         "x: programs[0]: expected a name of its own"},
-        {"{\"programs\":[" CODE("a") "," CODE("a") "]}",
-         "x: programs[1]: expected a name of its own"},
+        {"{\"programs\":[{\"name\":\"a\"}]}", "x: programs[0].code: expected a list of at most 256"},
+        {"{\"programs\":[{\"name\":\"A\",\"code\":[]}]}", "x: programs[0]: expected a name of its own"},
+        {"{\"programs\":[" CODE("a") "," CODE("a") "]}", "x: programs[1]: expected a name of its own"},
         {ONE("\"hop\""), "x: programs[0].code[0]: expected yield, spawn"},
         {ONE("\"release 0 1\""), "x: programs[0].code[0]: expected a resource of the list"},
-        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"b\"]}",
-         "x: tasks[0]: expected the name of a program"},
+        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"b\"]}", "x: tasks[0]: expected the name of a program"},
         {"{\"programs\":[" CODE("a") "],\"tasks\":[\"a at 1\"]}", "x: tasks[0]: expected the name"},
-        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"a\"],\"runnable\":[1]}",
-         "x: runnable[0]: expected the"},
-        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"a\"],\"runnable\":[0,0]}",
-         "x: runnable[1]: expected the"},
+        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"a\"],\"runnable\":[1]}", "x: runnable[0]: expected the"},
+        {"{\"programs\":[" CODE("a") "],\"tasks\":[\"a\"],\"runnable\":[0,0]}", "x: runnable[1]: expected the"},
         {WITH("\"events\":[\"1 io\"]", ""), "x: events[0]: expected TIME io TOKEN"},
         {WITH("\"events\":[\"x close\"]", ""), "x: events[0]: expected TIME io TOKEN"},
         {WITH("\"events\":[\"1 close 3\"]", ""), "x: events[0]: expected TIME io TOKEN"},
-        {WITH("\"events\":[\"1 start 0\"]", ""),
-         "x: events[0]: expected a task that nothing else starts"},
+        {WITH("\"events\":[\"1 start 0\"]", ""), "x: events[0]: expected a task that nothing else starts"},
         {WITH("\"executor\":{\"workers\":17}", ""), "x: executor.workers: expected"},
         {WITH("\"executor\":{\"ring\":3}", ""), "x: executor.ring: expected a power of two, found"},
-        {WITH("\"executor\":{\"wake\":\"all\"}", ""),
-         "x: executor.wake: expected \"idle\" or \"round-robin\""},
+        {WITH("\"executor\":{\"wake\":\"all\"}", ""), "x: executor.wake: expected \"idle\" or \"round-robin\""},
         {WITH("\"time\":\"fast\"", ""), "x: time: expected \"lazy\" or \"eager\""},
         {WITH("\"expect\":1", ""), "x: expect: expected \"ends\" or"},
         {WITH("\"resources\":[-1]", ""), "x: resources[0]: expected units"},
@@ -226,13 +213,10 @@ static void every_task_is_somewhere_after_every_instruction(void **state)
 {
     trial t;
     (void)state;
-    trial_open(
-        &t,
-        "{\"executor\":{\"workers\":2},\"resources\":[2],\"programs\":[" CODE(
-            "a",
-            "\"spawn b local\",\"try-acquire 0 2 ok 2 fail 2\",\"release 0 2\",\"jump 5\","
-            "\"panic\",\"yield local\",\"yield global\",\"spawn b to 1\",\"sleep 2\",\"complete\","
-            "\"panic\"") "," CODE("b") "],\"tasks\":[\"a\",\"a at 8\"],\"runnable\":[0,1]}");
+    trial_open(&t, "{\"executor\":{\"workers\":2},\"resources\":[2],\"programs\":[" CODE(
+                       "a", "\"spawn b local\",\"try-acquire 0 2 ok 2 fail 2\",\"release 0 2\",\"jump 5\","
+                            "\"panic\",\"yield local\",\"yield global\",\"spawn b to 1\",\"sleep 2\",\"complete\","
+                            "\"panic\"") "," CODE("b") "],\"tasks\":[\"a\",\"a at 8\"],\"runnable\":[0,1]}");
     for (uint32_t run = 0; run < 50; run++) {
         trial_run(&t, "random", run);
         assert_string_equal(t.oracle, "");
@@ -248,20 +232,19 @@ static void every_task_is_somewhere_after_every_instruction(void **state)
 static void tokens_remember_that_they_came(void **state)
 {
     (void)state; /* the event comes first, and both waits find it there */
-    expect_oracle(WITH("\"events\":[\"0 io 1\"],\"expect\":\"completed\"",
-                       "\"sleep 5\",\"wait-io 1\",\"wait-io 1\""),
+    expect_oracle(WITH("\"events\":[\"0 io 1\"],\"expect\":\"completed\"", "\"sleep 5\",\"wait-io 1\",\"wait-io 1\""),
                   "");
 }
 
 static void failed_io_takes_the_other_way(void **state)
 {
     (void)state;
-    expect_oracle(WITH("\"resources\":[1],\"events\":[\"3 fail-io 1\"]",
-                       "\"wait-io 1 else 2\",\"release 0 1\",\"complete\""),
-                  "");
-    expect_oracle(WITH("\"resources\":[1],\"events\":[\"3 io 1\"]",
-                       "\"wait-io 1 else 2\",\"release 0 1\",\"complete\""),
-                  "double-release");
+    expect_oracle(
+        WITH("\"resources\":[1],\"events\":[\"3 fail-io 1\"]", "\"wait-io 1 else 2\",\"release 0 1\",\"complete\""),
+        "");
+    expect_oracle(
+        WITH("\"resources\":[1],\"events\":[\"3 io 1\"]", "\"wait-io 1 else 2\",\"release 0 1\",\"complete\""),
+        "double-release");
 }
 
 /* ---- Outcomes ---------------------------------------------------------------------------------------- */
@@ -276,25 +259,22 @@ static void outcomes_are_told_apart(void **state)
     expect_oracle(ONE("\"jump 0\""), "step-limit");
     expect_oracle(ONE("\"spawn a local\",\"jump 0\""), "step-limit");
     /* The gate is shut while the task sleeps: what it spawns from outside is refused, what it wakes is not. */
-    expect_oracle(WITH("\"expect\":\"refused\",\"events\":[\"1 close\"]",
-                       "\"sleep 2\",\"spawn a external\",\"yield external\""),
-                  "");
-    expect_oracle(WITH("\"expect\":\"completed\",\"events\":[\"1 close\"]",
-                       "\"sleep 2\",\"spawn a external\""),
+    expect_oracle(
+        WITH("\"expect\":\"refused\",\"events\":[\"1 close\"]", "\"sleep 2\",\"spawn a external\",\"yield external\""),
+        "");
+    expect_oracle(WITH("\"expect\":\"completed\",\"events\":[\"1 close\"]", "\"sleep 2\",\"spawn a external\""),
                   "outcome");
 }
 
 static void the_gate_may_be_shut_more_than_once(void **state)
 {
-    static const char *const events[] = {"\"0 close\",\"0 close\"",
-                                         "\"1 close\",\"1 close\",\"3 close\"",
+    static const char *const events[] = {"\"0 close\",\"0 close\"", "\"1 close\",\"1 close\",\"3 close\"",
                                          "\"0 close\",\"9 close\""};
     (void)state;
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t workers = 1; workers <= 3; workers++) {
             char more[120], body[400];
-            snprintf(more, sizeof more, "\"executor\":{\"workers\":%u},\"events\":[%s]",
-                     (unsigned)workers, events[i]);
+            snprintf(more, sizeof more, "\"executor\":{\"workers\":%u},\"events\":[%s]", (unsigned)workers, events[i]);
             snprintf(body, sizeof body, WITH("%s", "\"sleep 2\""), more);
             expect_oracle(body, "");
             snprintf(body, sizeof body, "{%s,\"programs\":[]}", more); /* nobody is in */
@@ -308,16 +288,13 @@ static void a_failing_task_ends_the_rest_in_two_ways(void **state)
     (void)state;
     for (uint32_t stop = 0; stop < 2; stop++) {
         char body[400];
-        snprintf(
-            body, sizeof body,
-            "{\"executor\":{\"workers\":2,\"on_failure\":\"%s\"},\"programs\":[" CODE(
-                "bad",
-                "\"panic\"") "," CODE("good",
-                                      "\"yield local\",\"yield global\"") "],\"tasks\":["
-                                                                          "\"good\",\"bad\","
-                                                                          "\"good\"],\"runnable\":["
-                                                                          "0,1,2]}",
-            stop ? "stop" : "drain");
+        snprintf(body, sizeof body,
+                 "{\"executor\":{\"workers\":2,\"on_failure\":\"%s\"},\"programs\":[" CODE("bad", "\"panic\"") "," CODE(
+                     "good", "\"yield local\",\"yield global\"") "],\"tasks\":["
+                                                                 "\"good\",\"bad\","
+                                                                 "\"good\"],\"runnable\":["
+                                                                 "0,1,2]}",
+                 stop ? "stop" : "drain");
         trial_open(&t, body);
         uint32_t left_over = 0;
         for (uint32_t run = 0; run < 200; run++) {
@@ -326,8 +303,7 @@ static void a_failing_task_ends_the_rest_in_two_ways(void **state)
             assert_int_equal(t.world->sched.failure, 2); /* task 1 */
             assert_true(rad__sched_is_done(&t.world->sched));
             assert_false(rad__gate_is_open(&t.world->sched.gate));
-            for (uint32_t i = 0; i < 2; i++)
-                assert_int_equal(t.world->workers[i].phase, RAD_PHASE_STOPPED);
+            for (uint32_t i = 0; i < 2; i++) assert_int_equal(t.world->workers[i].phase, RAD_PHASE_STOPPED);
             uint32_t found = 0;
             while (rad__sched_leftover(&t.world->sched)) found++;
             assert_int_equal(found, t.world->ledger.runnable + t.world->ledger.current);
@@ -345,8 +321,7 @@ static void programs_that_mistreat_permits_are_reported(void **state)
 {
     (void)state;
     expect_oracle(WITH("\"resources\":[1]", "\"try-acquire 0 1 ok 1 fail 1\""), "permit-leak");
-    expect_oracle(WITH("\"resources\":[1]",
-                       "\"try-acquire 0 1 ok 1 fail 1\",\"release 0 1\",\"release 0 1\""),
+    expect_oracle(WITH("\"resources\":[1]", "\"try-acquire 0 1 ok 1 fail 1\",\"release 0 1\",\"release 0 1\""),
                   "double-release");
     expect_oracle(WITH("\"resources\":[1]", "\"try-acquire 0 1 ok 1 fail 1\",\"panic\""), "");
 }
@@ -378,12 +353,9 @@ static void generated_cases_end_whatever_the_schedule(void **state)
     for (uint32_t op = 0; op < RAD_OP_COUNT; op++) assert_true(coverage >> (RAD_COVER_OP + op) & 1);
     for (uint32_t p = 0; p <= RAD_PLACE_TO; p++)
         if (p != RAD_PLACE_EXTERNAL) assert_true(coverage >> (RAD_COVER_PLACE + p) & 1);
-    for (uint32_t s = 1; s <= RAD_FROM_VICTIM_LATER; s++)
-        assert_true(coverage >> (RAD_COVER_SOURCE + s) & 1);
-    for (uint32_t e = 0; e <= RAD_EVENT_CLOSE; e++)
-        assert_true(coverage >> (RAD_COVER_EVENT + e) & 1);
-    for (uint32_t p = 0; p < RAD_PHASE_STOPPED; p++)
-        assert_true(coverage >> (RAD_COVER_PHASE + p) & 1);
+    for (uint32_t s = 1; s <= RAD_FROM_VICTIM_LATER; s++) assert_true(coverage >> (RAD_COVER_SOURCE + s) & 1);
+    for (uint32_t e = 0; e <= RAD_EVENT_CLOSE; e++) assert_true(coverage >> (RAD_COVER_EVENT + e) & 1);
+    for (uint32_t p = 0; p < RAD_PHASE_STOPPED; p++) assert_true(coverage >> (RAD_COVER_PHASE + p) & 1);
     assert_true(coverage >> RAD_COVER_TIMER & 1 && coverage >> RAD_COVER_CLOCK & 1);
 }
 
@@ -395,14 +367,12 @@ static void the_generator_is_a_function_of_its_seed(void **state)
     for (uint32_t i = 0; i < 50; i++) {
         rad_exec_case *a = rad__exec_generate(i, &bounds), *b = rad__exec_generate(i, &bounds),
                       *other = rad__exec_generate(i + 1, &bounds);
-        char *x = rad__exec_case_text(a), *y = rad__exec_case_text(b),
-             *z = rad__exec_case_text(other);
+        char *x = rad__exec_case_text(a), *y = rad__exec_case_text(b), *z = rad__exec_case_text(other);
         assert_string_equal(x, y);
         different += strcmp(x, z) != 0;
         assert_in_range(a->workers, 1, 3);
         assert_in_range(a->task_count, 1, 4);
-        for (uint32_t p = 0; p < a->program_count; p++)
-            assert_in_range(a->programs[p].length, 0, 8);
+        for (uint32_t p = 0; p < a->program_count; p++) assert_in_range(a->programs[p].length, 0, 8);
         rad__free(x);
         rad__free(y);
         rad__free(z);
@@ -459,8 +429,7 @@ static void oracles_look_after_every_action(void **state)
     trial_open(&t, WITH("\"resources\":[1]", "\"jump 0\""));
     trial_run(&t, "first", 0);
     assert_string_equal(t.oracle, "step-limit");
-    assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_PERMIT_UNDERFLOW],
-                     t.rig.kernel->step / 1024);
+    assert_int_equal(t.rig.kernel->evaluations[RAD_EXEC_PERMIT_UNDERFLOW], t.rig.kernel->step / 1024);
     rad__rig_close(&t.rig);
 }
 
@@ -469,10 +438,9 @@ static void actions_are_offered_in_canonical_order(void **state)
 {
     trial t;
     (void)state;
-    trial_open(&t,
-               "{\"executor\":{\"workers\":2},\"expect\":\"deadlock\",\"programs\":[" CODE(
-                   "a", "\"sleep 5\",\"wait-io 1\"") "],\"tasks\":[\"a\"],\"runnable\":[0],"
-                                                     "\"events\":[\"0 io 0\",\"0 fail-io 2\"]}");
+    trial_open(&t, "{\"executor\":{\"workers\":2},\"expect\":\"deadlock\",\"programs\":[" CODE(
+                       "a", "\"sleep 5\",\"wait-io 1\"") "],\"tasks\":[\"a\"],\"runnable\":[0],"
+                                                         "\"events\":[\"0 io 0\",\"0 fail-io 2\"]}");
     trial_run(&t, "first", 0);
     assert_string_equal(t.oracle, "");
     assert_int_equal(t.world->event_actions[0], 0);
@@ -533,9 +501,8 @@ static void victims_are_choices(void **state)
     uint32_t drawn[2] = {0};
     trial t;
     (void)state;
-    trial_open(&t, "{\"executor\":{\"workers\":3,\"steal_tries\":1},\"programs\":[" CODE(
-                       "a") "],\"tasks\":[\"a\"],"
-                            "\"runnable\":[0]}");
+    trial_open(&t, "{\"executor\":{\"workers\":3,\"steal_tries\":1},\"programs\":[" CODE("a") "],\"tasks\":[\"a\"],"
+                                                                                              "\"runnable\":[0]}");
     for (uint32_t run = 0; run < 50; run++) {
         trial_run(&t, "random", run);
         for (uint64_t i = 0; i < *t.rig.kernel->choices.count; i++) {
@@ -553,16 +520,13 @@ static void parts_are_inherited(void **state)
 {
     const char *from = "{\"executor\":{\"workers\":4},\"programs\":[],\"events\":[\"1 io 0\",\"2 "
                        "io 1\",\"3 close\"]}";
-    const char *to =
-        "{\"executor\":{\"workers\":2},\"programs\":[],\"events\":[\"1 io 0\",\"3 close\"]}";
-    static const uint32_t heirs[] = {0, RAD_NONE, 1, /* events */ 2, /* timer */ 3,
-                                     4, 3,        4, /* workers */ 5};
+    const char *to = "{\"executor\":{\"workers\":2},\"programs\":[],\"events\":[\"1 io 0\",\"3 close\"]}";
+    static const uint32_t heirs[] = {0, RAD_NONE, 1, /* events */ 2, /* timer */ 3, 4, 3, 4, /* workers */ 5};
     rad_case a = {.body = from}, b = {.body = to};
     (void)state;
     for (uint32_t i = 0; i < sizeof heirs / sizeof *heirs; i++)
         assert_int_equal(rad__world_case_heir(&a, &b, NULL, i), heirs[i]);
-    for (uint32_t i = 0; i < sizeof heirs / sizeof *heirs;
-         i++) /* nothing is left of another question */
+    for (uint32_t i = 0; i < sizeof heirs / sizeof *heirs; i++) /* nothing is left of another question */
         assert_int_equal(rad__world_case_heir(&a, &a, NULL, i), i);
 }
 
@@ -583,8 +547,7 @@ static void every_reduction_is_smaller_and_readable(void **state)
             char *text = rad__exec_case_text(to);
             rad_exec_case *read = rad__exec_case_parse(text, strlen(text), "x", &error);
             if (read == NULL) fail_msg("case %u, reduction %u: %s\n%s", i, n, error.text, text);
-            if (there && rad__exec_case_size(to) >= size)
-                fail_msg("case %u, reduction %u is not smaller", i, n);
+            if (there && rad__exec_case_size(to) >= size) fail_msg("case %u, reduction %u is not smaller", i, n);
             rad__free(text);
             rad__exec_case_free(read);
             rad__exec_case_free(to);
@@ -599,33 +562,28 @@ static void every_reduction_is_smaller_and_readable(void **state)
 
 static void the_state_can_be_told(void **state)
 {
-    static const char *const says[] = {
-        "time 0; gate open, counts 2",
-        "tasks: 2, 0 runnable, 0 running, 0 ended, 0 refused; injector 0",
-        "idle: 0 search, 1 parked, next to wake 0",
-        "worker 0: parked, deque 0, later 0, inbox 0, credit 0, hoard 0",
-        "task 0 (a): waits for token 3, next 1: wait-io 3, holds 1 of resource 0",
-        "resource 0: 1 of 2 to give",
-        "program a: 0 try-acquire 0 1 ok 1 fail 1; 1 wait-io 3"};
+    static const char *const says[] = {"time 0; gate open, counts 2",
+                                       "tasks: 2, 0 runnable, 0 running, 0 ended, 0 refused; injector 0",
+                                       "idle: 0 search, 1 parked, next to wake 0",
+                                       "worker 0: parked, deque 0, later 0, inbox 0, credit 0, hoard 0",
+                                       "task 0 (a): waits for token 3, next 1: wait-io 3, holds 1 of resource 0",
+                                       "resource 0: 1 of 2 to give",
+                                       "program a: 0 try-acquire 0 1 ok 1 fail 1; 1 wait-io 3"};
     trial t;
     rad_bytes text = {0};
     (void)state;
-    trial_open(
-        &t,
-        "{\"expect\":\"deadlock\",\"resources\":[2],\"programs\":[" CODE(
-            "a",
-            "\"try-acquire 0 "
-            "1 ok 1 fail "
-            "1\",\"wait-io "
-            "3\"") "," CODE("b", "\"wait-io 4\"") "],"
-                                                  "\"tasks\":[\"a\",\"b\"],\"runnable\":[0,1]}");
+    trial_open(&t, "{\"expect\":\"deadlock\",\"resources\":[2],\"programs\":[" CODE(
+                       "a", "\"try-acquire 0 "
+                            "1 ok 1 fail "
+                            "1\",\"wait-io "
+                            "3\"") "," CODE("b", "\"wait-io 4\"") "],"
+                                                                  "\"tasks\":[\"a\",\"b\"],\"runnable\":[0,1]}");
     trial_run(&t, "first", 0);
     assert_string_equal(t.oracle, "");
     rad__world_describe(t.world, &text);
     rad__bytes_put(&text, "", 1);
     for (uint32_t i = 0; i < sizeof says / sizeof *says; i++)
-        if (strstr((char *)text.data, says[i]) == NULL)
-            fail_msg("missing: %s\n%s", says[i], (char *)text.data);
+        if (strstr((char *)text.data, says[i]) == NULL) fail_msg("missing: %s\n%s", says[i], (char *)text.data);
     rad__bytes_free(&text);
     rad__rig_close(&t.rig);
 }

@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
-                                uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -90,8 +89,7 @@ static void classes_tell_conflicting_orders_and_only_those(void **state)
 
 /* ---- Bounds against brute force ----------------------------------------------------------------------- */
 
-static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint64_t limit,
-                         uint32_t jobs)
+static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint64_t limit, uint32_t jobs)
 {
     char strategy[24];
     snprintf(strategy, sizeof strategy, "%s:%d", delays ? "delay" : "preempt", (int)limit);
@@ -108,8 +106,7 @@ static void bound_agrees(const rad_target *t, const leaves *l, bool delays, uint
         assert_int_equal(e.phases[phase].failures, failing);
         assert_int_equal(e.phases[phase].pruned, beyond > 0);
         assert_true(e.phases[phase].exhausted && e.phases[phase].bounded);
-        if (phase + 1 < e.phase_count)
-            assert_true(beyond > 0); /* a row ends when nothing is cut off */
+        if (phase + 1 < e.phase_count) assert_true(beyond > 0); /* a row ends when nothing is cut off */
         if (phase + 1 == e.phase_count && phase < limit) assert_int_equal(beyond, 0);
     }
     assert_int_equal(e.complete, !last_phase(&e)->pruned);
@@ -124,9 +121,8 @@ static void bounds_agree_with_brute_force(void **state)
     yields.ops[0][1].what = yields.ops[2][0].what = WEAVE_YIELD;
     picks.ops[0][1] = (weave_op){.what = WEAVE_PICK, .argument = 3};
     picks.ops[1][0] = (weave_op){.what = WEAVE_PICK, .argument = 2};
-    rad_target targets[] = {weave_target(&plain),       weave_target(&yields),
-                            weave_target(&picks),       target_of("locks", NULL),
-                            target_of("counter", NULL), target_of("event", NULL)};
+    rad_target targets[] = {weave_target(&plain),     weave_target(&yields),      weave_target(&picks),
+                            target_of("locks", NULL), target_of("counter", NULL), target_of("event", NULL)};
     weave *looms[] = {&plain, &yields, &picks, NULL, NULL, NULL};
     for (uint32_t i = 0; i < 6; i++) {
         leaves l;
@@ -165,8 +161,7 @@ static void random_thread(rad_vm *vm, rad_prng *r, uint32_t cells, const uint32_
         default:
             vm_load_at(vm, 0, R0, cells, cell);
             if (rad__prng_below(r, 2))
-                vm_claim(vm, R0, VM_NE, (int32_t)rad__prng_below(r, 4),
-                         about[rad__prng_below(r, 3)], "a claim");
+                vm_claim(vm, R0, VM_NE, (int32_t)rad__prng_below(r, 4), about[rad__prng_below(r, 3)], "a claim");
         }
     }
     vm_end(vm);
@@ -189,17 +184,13 @@ static int random_create(void **self, const rad_case *c, rad_error *error)
     return rad__vm_create(self, &toy, c, error);
 }
 
-static const rad_machine random_machine = {.name = "random_program",
-                                           .about = "",
-                                           .bug_site = RAD_NONE,
-                                           .create = random_create,
-                                           VM_FUNCTIONS};
+static const rad_machine random_machine = {
+    .name = "random_program", .about = "", .bug_site = RAD_NONE, .create = random_create, VM_FUNCTIONS};
 
 static bool has_identity(const rad_exploration *e, const char *identity)
 {
     for (uint32_t i = 0; i < e->finding_count; i++)
-        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0)
-            return true;
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0) return true;
     return false;
 }
 
@@ -217,8 +208,7 @@ static void dedup_finds_what_dfs_finds_in_fewer_runs(void **state)
     for (uint64_t i = 0; i < 60; i++) {
         random_program_seed = i;
         rad_target t = {.machine = &random_machine};
-        rad_exploration all = explored(&t, "dfs", 1000000, 2),
-                        states = explored(&t, "dedup", 1000000, 1);
+        rad_exploration all = explored(&t, "dfs", 1000000, 2), states = explored(&t, "dedup", 1000000, 1);
         assert_true(all.complete && states.complete);
         assert_same_identities(&all, &states);
         assert_true(states.runs <= all.runs);
@@ -285,11 +275,8 @@ static uint64_t first_failure(const rad_target *t, uint64_t runs, uint32_t jobs)
 /* Each strategy has its turn soon, whatever the budget: a larger one must not find the bug later. */
 static void a_larger_budget_finds_the_bug_in_the_same_run(void **state)
 {
-    static const char *const cases[][2] = {{"reorder", "n=10"},
-                                           {"twostage", "n=20"},
-                                           {"aba", "nodes=3"},
-                                           {"buffer", "items=1"},
-                                           {"event", "n=4"}};
+    static const char *const cases[][2] = {
+        {"reorder", "n=10"}, {"twostage", "n=20"}, {"aba", "nodes=3"}, {"buffer", "items=1"}, {"event", "n=4"}};
     (void)state;
     for (uint32_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rad_target t = target_of(cases[i][0], cases[i][1]);
@@ -307,8 +294,7 @@ static void the_portfolio_takes_turns(void **state)
     static const uint64_t after_17[] = {1, 2, 6, 2, 2, 4}, after_33[] = {1, 6, 18, 2, 2, 4},
                           after_49[] = {1, 6, 18, 6, 6, 12};
     (void)state;
-    rad_target t = target_of(
-        "inc", "n=4 k=8"); /* 24 schedules without preemption: more than there are turns for */
+    rad_target t = target_of("inc", "n=4 k=8"); /* 24 schedules without preemption: more than there are turns for */
     static const struct {
         uint64_t budget;
         const uint64_t *runs;
@@ -454,8 +440,7 @@ static void more_ways_to_fail_than_the_table_holds(void **state)
     rad_target t = puppet_target(&p);
     for (uint32_t which = 0; which < 2; which++) {
         rad_exploration e[3];
-        for (uint32_t jobs = 1; jobs <= 3; jobs++)
-            e[jobs - 1] = explored(&t, which ? "dfs" : "random", 4000, jobs);
+        for (uint32_t jobs = 1; jobs <= 3; jobs++) e[jobs - 1] = explored(&t, which ? "dfs" : "random", 4000, jobs);
         assert_int_equal(e[0].finding_count, RAD_FINDINGS_MAX);
         uint64_t failures = 0;
         for (uint32_t i = 0; i < RAD_FINDINGS_MAX; i++) {
@@ -486,8 +471,7 @@ static void leak_step(puppet *p, rad_kernel *k, uint32_t action)
     if (k->step == 3) {
         if (p->number == 0) rad_value(k, (uint64_t)leaking++);
         if (p->number == 1 && leaking++ % 2) rad_fail(k, RAD_ORACLE_ASSERT, RAD_NONE, "odd");
-        if (p->number == 2)
-            rad_fail(k, leaking++ % 2 ? RAD_ORACLE_ASSERT : RAD_ORACLE_INVARIANT, RAD_NONE, "-");
+        if (p->number == 2) rad_fail(k, leaking++ % 2 ? RAD_ORACLE_ASSERT : RAD_ORACLE_INVARIANT, RAD_NONE, "-");
     }
     if (k->step >= 6) rad_disable(k, action);
 }
@@ -501,8 +485,7 @@ static void twice_reports_a_machine_that_remembers_its_last_run(void **state)
         rad_target t = puppet_target(&p);
         rad_exploration e;
         rad_error error = {0};
-        rad_explore_options o = {
-            .strategy = strategies[i % 2], .runs = 50, .twice = true, .stop_on_first = true};
+        rad_explore_options o = {.strategy = strategies[i % 2], .runs = 50, .twice = true, .stop_on_first = true};
         assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
         assert_int_equal(e.runs, 1);
         assert_int_equal(e.finding_count, 1);
@@ -511,8 +494,7 @@ static void twice_reports_a_machine_that_remembers_its_last_run(void **state)
         assert_string_equal(v->identity, "nondeterminism");
         if (p.number == 0) {
             assert_int_equal(v->failure_step, 3);
-            assert_string_equal(v->message,
-                                "the same choices gave another run: first difference at step 3");
+            assert_string_equal(v->message, "the same choices gave another run: first difference at step 3");
         }
         rad_exploration_free(&e);
     }
@@ -610,10 +592,8 @@ static void a_tree_cut_anywhere_gives_every_run_once(void **state)
 static void a_search_never_goes_above_its_floor(void **state)
 {
     (void)state;
-    rad_choice run[4] = {{.chosen = 0, .count = 3},
-                         {.chosen = 1, .count = 2},
-                         {.chosen = 0, .count = 2},
-                         {.chosen = 2, .count = 3}};
+    rad_choice run[4] = {
+        {.chosen = 0, .count = 3}, {.chosen = 1, .count = 2}, {.chosen = 0, .count = 2}, {.chosen = 2, .count = 3}};
     uint64_t count = 4;
     bool pruned = false;
     assert_true(rad__tree_advance(run, &count, 2, RAD_BOUND_NONE, 0, &pruned));
@@ -622,8 +602,7 @@ static void a_search_never_goes_above_its_floor(void **state)
     assert_false(rad__tree_advance(run, &count, 2, RAD_BOUND_NONE, 0, &pruned));
     assert_int_equal(run[0].chosen, 0);
     count = 3;
-    assert_true(rad__tree_advance(run, &count, 0, RAD_BOUND_NONE, 0,
-                                  &pruned)); /* and with floor 0 it does */
+    assert_true(rad__tree_advance(run, &count, 0, RAD_BOUND_NONE, 0, &pruned)); /* and with floor 0 it does */
     assert_int_equal(count, 1);
     assert_int_equal(run[0].chosen, 1);
     assert_false(pruned);
@@ -636,24 +615,18 @@ static void strategy_arguments_are_checked(void **state)
     static const struct {
         const char *name, *text;
     } wrong[] = {
-        {"preempt",
-         "strategy 'preempt': expected a bound from 0 to 1000 after the colon, such as preempt:2"},
-        {"preempt:",
-         "strategy 'preempt:': expected a bound from 0 to 1000 after the colon, such as "
-         "preempt:2"},
-        {"preempt:1001",
-         "strategy 'preempt:1001': expected a bound from 0 to 1000 after the colon, such "
-         "as preempt:2"},
-        {"delay:x",
-         "strategy 'delay:x': expected a bound from 0 to 1000 after the colon, such as delay:2"},
-        {"delay:-1",
-         "strategy 'delay:-1': expected a bound from 0 to 1000 after the colon, such as "
-         "delay:2"},
+        {"preempt", "strategy 'preempt': expected a bound from 0 to 1000 after the colon, such as preempt:2"},
+        {"preempt:", "strategy 'preempt:': expected a bound from 0 to 1000 after the colon, such as "
+                     "preempt:2"},
+        {"preempt:1001", "strategy 'preempt:1001': expected a bound from 0 to 1000 after the colon, such "
+                         "as preempt:2"},
+        {"delay:x", "strategy 'delay:x': expected a bound from 0 to 1000 after the colon, such as delay:2"},
+        {"delay:-1", "strategy 'delay:-1': expected a bound from 0 to 1000 after the colon, such as "
+                     "delay:2"},
         {"pct:0", "policy pct: expected a depth from 1 to 32, found '0'"},
         {"random:2", "policy 'random' takes no argument, found ':2'"},
     };
-    static const char *const unknown[] = {"deep",     "",      "preemptive:2",
-                                          "delays:2", "dfs:3", "auto:1"};
+    static const char *const unknown[] = {"deep", "", "preemptive:2", "delays:2", "dfs:3", "auto:1"};
     (void)state;
     rad_target t = target_of("inc", NULL);
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -667,8 +640,7 @@ static void strategy_arguments_are_checked(void **state)
         rad_exploration e;
         rad_error error = {0};
         rad_explore_options o = {.strategy = unknown[i], .runs = 1};
-        if (rad_lab_explore(&t, &o, &e, &error) != RAD_EINPUT)
-            fail_msg("'%s' was taken", unknown[i]);
+        if (rad_lab_explore(&t, &o, &e, &error) != RAD_EINPUT) fail_msg("'%s' was taken", unknown[i]);
         assert_non_null(strstr(error.text, "unknown"));
     }
     weave w = weave_writers(1, 1);
@@ -677,8 +649,7 @@ static void strategy_arguments_are_checked(void **state)
     rad_error error = {0};
     rad_explore_options o = {.strategy = "dedup", .runs = 1};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "strategy dedup: machine 'weave' does not give its whole state");
+    assert_string_equal(error.text, "strategy dedup: machine 'weave' does not give its whole state");
     error = (rad_error){0};
     o = (rad_explore_options){.strategy = "dfs", .jobs = 65};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), RAD_EINPUT);
@@ -709,8 +680,7 @@ typedef struct told {
 static void told_found(void *context, const rad_artifact *a)
 {
     told *t = context;
-    if (t->found < 8)
-        memcpy(t->identities[t->found], rad_artifact_verdict(a)->identity, sizeof *t->identities);
+    if (t->found < 8) memcpy(t->identities[t->found], rad_artifact_verdict(a)->identity, sizeof *t->identities);
     t->found++;
 }
 
@@ -730,14 +700,12 @@ static void findings_are_told_once_and_an_interrupt_stops(void **state)
     told t = {0};
     puppet p = {.reset = ways_reset, .step = ways_step};
     rad_target target = puppet_target(&p);
-    rad_explore_options o = {
-        .strategy = "dfs", .runs = 5, .found = told_found, .context = &t, .jobs = 2};
+    rad_explore_options o = {.strategy = "dfs", .runs = 5, .found = told_found, .context = &t, .jobs = 2};
     assert_int_equal(rad_lab_explore(&target, &o, &e, &error), 0);
     assert_int_equal(t.found, 5);
     for (uint32_t i = 0; i < 5; i++) {
         assert_int_equal(e.findings[i].run, i);
-        assert_string_equal(t.identities[i],
-                            rad_artifact_verdict(e.findings[i].artifact)->identity);
+        assert_string_equal(t.identities[i], rad_artifact_verdict(e.findings[i].artifact)->identity);
     }
     rad_exploration_free(&e);
     t = (told){0};

@@ -35,8 +35,7 @@ static void goes_out(rad_vm *vm, uint32_t inside)
 
 static void threads(rad_vm *vm, const rad_case *c, const uint32_t *program)
 {
-    for (uint32_t i = 0; i < c->params[THREADS]; i++)
-        rad__vm_thread(vm, "thread", program[i], true);
+    for (uint32_t i = 0; i < c->params[THREADS]; i++) rad__vm_thread(vm, "thread", program[i], true);
 }
 
 /* The bug: the turn is given before the flag is raised. */
@@ -269,20 +268,19 @@ static void flag_build(rad_vm *vm, const rad_case *c)
 
 static const char *const sites[] = {"zero", "one", "two", "three", "four", NULL};
 
-#define LOCK(word, what, wrong, count)                                                             \
-    static int word##_create(void **self, const rad_case *c, rad_error *error)                     \
-    {                                                                                              \
-        static const vm_toy toy = {.build = word##_build, .sites = sites};                         \
-        return rad__vm_create(self, &toy, c, error);                                               \
-    }                                                                                              \
-    static const rad_param word##_params[] = {                                                     \
-        [THREADS] = {"threads", count, 1, 8, "how many", true}, {.name = NULL}};                   \
-    static const rad_machine word##_machine = {.name = "fair-" #word,                              \
-                                               .about = what,                                      \
-                                               .params = word##_params,                            \
-                                               .bug = wrong,                                       \
-                                               .bug_site = RAD_NONE,                               \
-                                               .create = word##_create,                            \
+#define LOCK(word, what, wrong, count)                                                                                 \
+    static int word##_create(void **self, const rad_case *c, rad_error *error)                                         \
+    {                                                                                                                  \
+        static const vm_toy toy = {.build = word##_build, .sites = sites};                                             \
+        return rad__vm_create(self, &toy, c, error);                                                                   \
+    }                                                                                                                  \
+    static const rad_param word##_params[] = {[THREADS] = {"threads", count, 1, 8, "how many", true}, {.name = NULL}}; \
+    static const rad_machine word##_machine = {.name = "fair-" #word,                                                  \
+                                               .about = what,                                                          \
+                                               .params = word##_params,                                                \
+                                               .bug = wrong,                                                           \
+                                               .bug_site = RAD_NONE,                                                   \
+                                               .create = word##_create,                                                \
                                                VM_FUNCTIONS};
 
 LOCK(peterson, "Peterson's lock", "the turn comes first", 2)
@@ -297,10 +295,9 @@ LOCK(seqlock, "a sequence lock", "no second look", 2)
 LOCK(polite, "two that are polite", "too polite", 2)
 LOCK(flag, "all wait for a flag", "nobody raises it", 2)
 
-static const rad_machine *const locks[] = {
-    &peterson_machine,      &ticket_machine,   &plain_lock_machine,
-    &yielding_lock_machine, &cas_lock_machine, &backoff_machine,
-    &retry_machine,         &seqlock_machine,  &dekker_machine};
+static const rad_machine *const locks[] = {&peterson_machine,      &ticket_machine,   &plain_lock_machine,
+                                           &yielding_lock_machine, &cas_lock_machine, &backoff_machine,
+                                           &retry_machine,         &seqlock_machine,  &dekker_machine};
 enum { LOCKS = sizeof locks / sizeof *locks };
 
 static rad_target target(const rad_machine *m, bool repaired, int64_t count)
@@ -352,8 +349,8 @@ static void a_correct_lock_is_clean_under_every_strategy(void **state)
                                              "preempt:2", "delay:3", "first", "fair"};
     (void)state;
     for (uint32_t i = 0; i < LOCKS; i++) {
-        bool more = locks[i] == &plain_lock_machine || locks[i] == &yielding_lock_machine ||
-                    locks[i] == &cas_lock_machine;
+        bool more =
+            locks[i] == &plain_lock_machine || locks[i] == &yielding_lock_machine || locks[i] == &cas_lock_machine;
         rad_target t = target(locks[i], true, more ? 3 : 2);
         for (uint32_t s = 0; s < sizeof strategies / sizeof *strategies; s++) {
             rad_exploration x = explored(&t, strategies[s], 300);
@@ -414,8 +411,7 @@ static void a_broken_lock_is_found_shrunk_and_certified(void **state)
                 const char *kind = rad_artifact_verdict(x.findings[f].artifact)->kind;
                 if (strcmp(kind, "assertion") == 0) a = x.findings[f].artifact;
                 /* Who has a ticket that was served before waits for ever. */
-                assert_true(a != NULL || locks[i] == &ticket_machine ||
-                            locks[i] == &backoff_machine);
+                assert_true(a != NULL || locks[i] == &ticket_machine || locks[i] == &backoff_machine);
             }
             assert_non_null(a);
             assert_int_equal(x.cut, 0);
@@ -595,8 +591,7 @@ static void only_equal_looks_are_spinning(void **state)
         rad_run_request r = {.policy = "first", .artifact = &a};
         assert_int_equal(rad_lab_run(&t, &r, &v, &error), 0);
         assert_int_equal(v.result, RAD_RESULT_PASS);
-        uint64_t picks = manner == CHOOSES ? 20 : 0,
-                 looks = expected[manner] ? expected[manner] : 20;
+        uint64_t picks = manner == CHOOSES ? 20 : 0, looks = expected[manner] ? expected[manner] : 20;
         assert_int_equal(v.decisions, looks + picks);
         rad_artifact_free(a);
     }
@@ -720,8 +715,7 @@ static void a_file_of_before_shrinks_by_the_rule_of_before(void **state)
     replays(less);
     char *text = rad_artifact_json(less, &error);
     assert_non_null(text);
-    if (rad__artifact_parse(&read, text, strlen(text), "x", false, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__artifact_parse(&read, text, strlen(text), "x", false, &error) != 0) fail_msg("%s", error.text);
     replays(read);
     rad_free(text);
     rad_artifact_free(r.second);

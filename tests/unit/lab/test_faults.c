@@ -37,8 +37,7 @@ static uint64_t walk(attempt try, void (*fail_at)(uint64_t n))
         int code = try(&error);
         fail_at(0);
         if (code == 0) return n;
-        if (!is_clean(code))
-            fail_msg("fault %llu: code %d (%s)", (unsigned long long)n, code, error.text);
+        if (!is_clean(code)) fail_msg("fault %llu: code %d (%s)", (unsigned long long)n, code, error.text);
         assert_int_equal(code, error.code);
         assert_true(error.text[0] != 0);
     }

@@ -8,8 +8,7 @@
 
 typedef struct trial {
     const char *words, *strategy;
-    uint64_t
-        at_least; /* runs of the last phase: it did not stop early for another reason; or AT_NIGHT */
+    uint64_t at_least; /* runs of the last phase: it did not stop early for another reason; or AT_NIGHT */
 } trial;
 
 enum { SAMPLE = 250 /* runs by day that stand for a long trial, or for the rest of one */ };
@@ -21,8 +20,7 @@ static bool is_night(void)
 
 static void nothing_found(const char *words, const rad_exploration *e)
 {
-    if (e->finding_count > 0)
-        fail_msg("%s: %s", words, rad_artifact_verdict(e->findings[0].artifact)->message);
+    if (e->finding_count > 0) fail_msg("%s: %s", words, rad_artifact_verdict(e->findings[0].artifact)->message);
 }
 
 /* What takes more preemptions than can all be tried. */
@@ -65,12 +63,11 @@ static void clean_in_short(const trial *t)
 static void all_clean(const trial *trials, size_t count)
 {
     if (is_missing()) skip();
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if ((trials[i].at_least & AT_NIGHT) && !is_night())
             clean_in_short(&trials[i]);
         else
             clean(&trials[i]);
-    }
 }
 
 static void the_deque_is_clean(void **state)
@@ -248,8 +245,7 @@ static void the_largest_cases_run(void **state)
         rad_target t = target_of(m->name, true);
         for (uint32_t p = 0; m->params[p].name; p++) t.c.params[p] = m->params[p].max;
         rad_exploration e = explored(&t, "random", 20);
-        if (e.failures)
-            fail_msg("%s: %s", m->name, rad_artifact_verdict(e.findings[0].artifact)->message);
+        if (e.failures) fail_msg("%s: %s", m->name, rad_artifact_verdict(e.findings[0].artifact)->message);
         rad_exploration_free(&e);
     }
 }

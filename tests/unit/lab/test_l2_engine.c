@@ -45,8 +45,7 @@ static void every_schedule_comes_once(void **state)
 static bool names(const char *identity, const char *what)
 {
     size_t length = strlen(what);
-    return strncmp(identity, what, length) == 0 &&
-           (identity[length] == 0 || identity[length] == '@');
+    return strncmp(identity, what, length) == 0 && (identity[length] == 0 || identity[length] == '@');
 }
 
 static void what_is_not_published_is_a_race(void **state)
@@ -78,8 +77,7 @@ static void what_is_not_published_is_a_race(void **state)
 static void what_is_heard_too_late_or_by_hearsay_is_a_race(void **state)
 {
     static const char *const words[] = {"l2-message how=9", "l2-message how=10"};
-    static const char *const first[] = {"writer writes at say: ",
-                                        "writer writes atomically at say: "};
+    static const char *const first[] = {"writer writes at say: ", "writer writes atomically at say: "};
     static const char *const then[] = {"reader reads at message_body: ", "third reads at "};
     (void)state;
     if (is_missing()) skip();
@@ -185,18 +183,14 @@ static void every_mistake_is_found_and_no_twin_is(void **state)
         rad_target t = target_of(words, false);
         rad_exploration e = explored(&t, "preempt:3", 10000);
         for (uint32_t i = 0; i < e.finding_count; i++)
-            found |=
-                names(rad_artifact_verdict(e.findings[i].artifact)->identity, identities[kind]);
+            found |= names(rad_artifact_verdict(e.findings[i].artifact)->identity, identities[kind]);
         if (!found)
             fail_msg("%s: %s is not found, but %s", words, identities[kind],
-                     e.finding_count ? rad_artifact_verdict(e.findings[0].artifact)->identity
-                                     : "nothing");
+                     e.finding_count ? rad_artifact_verdict(e.findings[0].artifact)->identity : "nothing");
         rad_exploration_free(&e);
         t.c.repaired = true;
         e = explored(&t, "preempt:3", 10000);
-        if (e.failures)
-            fail_msg("%s: the twin: %s", words,
-                     rad_artifact_verdict(e.findings[0].artifact)->message);
+        if (e.failures) fail_msg("%s: the twin: %s", words, rad_artifact_verdict(e.findings[0].artifact)->message);
         assert_true(e.complete);
         rad_exploration_free(&e);
     }
@@ -227,8 +221,7 @@ static void runs_repeat_themselves(void **state)
         rad_explore_options o = {.strategy = "random", .runs = 200, .seed = 9, .twice = true};
         assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
         for (uint32_t f = 0; f < e.finding_count; f++)
-            assert_string_not_equal(rad_artifact_verdict(e.findings[f].artifact)->identity,
-                                    "nondeterminism");
+            assert_string_not_equal(rad_artifact_verdict(e.findings[f].artifact)->identity, "nondeterminism");
         rad_exploration_free(&e);
     }
 }
@@ -238,8 +231,7 @@ static void runs_repeat_themselves(void **state)
 static const rad_finding *finding_of(const rad_exploration *e, const char *identity)
 {
     for (uint32_t i = 0; i < e->finding_count; i++)
-        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0)
-            return &e->findings[i];
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0) return &e->findings[i];
     return NULL;
 }
 
@@ -300,15 +292,12 @@ static void two_races_are_two_findings(void **state)
     (void)state;
     if (is_missing()) skip();
     rad_exploration e = explored_with("l2-mistakes kind=18", (rad_explore_options){.jobs = 1});
-    const rad_finding *one =
-                          finding_of(&e, "data race:small@first_race: write / first_race: write"),
-                      *two =
-                          finding_of(&e, "data race:small@second_race: write / second_race: write");
+    const rad_finding *one = finding_of(&e, "data race:small@first_race: write / first_race: write"),
+                      *two = finding_of(&e, "data race:small@second_race: write / second_race: write");
     assert_int_equal(e.finding_count, 2);
     assert_non_null(one);
     assert_non_null(two);
-    assert_non_null(
-        strstr(rad_artifact_verdict(two->artifact)->message, "may follow from an earlier race"));
+    assert_non_null(strstr(rad_artifact_verdict(two->artifact)->message, "may follow from an earlier race"));
     assert_null(strstr(rad_artifact_verdict(one->artifact)->message, "may follow"));
     assert_keeps(one);
     assert_keeps(two);
@@ -333,17 +322,13 @@ static void two_assertions_are_two_findings(void **state)
 /* By function or by file, with stars; what is suppressed is counted. */
 static void races_are_suppressed_by_function_and_file(void **state)
 {
-    static const char *const lists[][3] = {{"first_race"},
-                                           {"*_race", NULL},
-                                           {"mistakes.c"},
-                                           {"first*", "nothing", NULL},
-                                           {"first_rac"}};
+    static const char *const lists[][3] = {
+        {"first_race"}, {"*_race", NULL}, {"mistakes.c"}, {"first*", "nothing", NULL}, {"first_rac"}};
     static const uint32_t left[] = {1, 0, 0, 1, 2};
     (void)state;
     if (is_missing()) skip();
     for (uint32_t i = 0; i < sizeof left / sizeof *left; i++) {
-        rad_exploration e =
-            explored_with("l2-mistakes kind=18", (rad_explore_options){.suppressed = lists[i]});
+        rad_exploration e = explored_with("l2-mistakes kind=18", (rad_explore_options){.suppressed = lists[i]});
         assert_int_equal(e.finding_count, left[i]);
         assert_true((e.races_suppressed > 0) == (left[i] < 2));
         assert_true((e.failures > 0) == (left[i] > 0));
@@ -353,8 +338,8 @@ static void races_are_suppressed_by_function_and_file(void **state)
 
 static void every_finding_replays_and_shrinks(void **state)
 {
-    static const char *const words[] = {"l2-message how=4", "l2-mistakes kind=0",
-                                        "l2-mistakes kind=6", "l2-mistakes kind=7"};
+    static const char *const words[] = {"l2-message how=4", "l2-mistakes kind=0", "l2-mistakes kind=6",
+                                        "l2-mistakes kind=7"};
     (void)state;
     if (is_missing()) skip();
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

@@ -32,8 +32,7 @@ static int fresh_folder(void **state)
 
 /* ---- Record and replay ------------------------------------------------------------------------------ */
 
-static int record(const rad_target *target, uint64_t seed, uint64_t limit, rad_digest *digest,
-                  rad_error *error)
+static int record(const rad_target *target, uint64_t seed, uint64_t limit, rad_digest *digest, rad_error *error)
 {
     loom l;
     rad_policy *p = NULL;
@@ -67,8 +66,7 @@ static int replay(rad_log_in *in, rad_digest *digest, rad_error *error)
     if (code == 0) {
         loom_run(&l, p, 0, NULL);
         *digest = l.kernel->trace.digest;
-        if (l.kernel->error.code)
-            code = rad__error(error, l.kernel->error.code, "%s", l.kernel->error.text);
+        if (l.kernel->error.code) code = rad__error(error, l.kernel->error.code, "%s", l.kernel->error.text);
     }
     rad__policy_destroy(p);
     loom_close(&l);
@@ -149,13 +147,11 @@ static void test_size_limit(void **state)
     rad_digest was;
     rad_error error = {0};
     assert_int_equal(record(&t, 1, 50000, &was, &error), RAD_ELIMIT);
-    assert_string_equal(error.text,
-                        "logs/x.log: the log would be larger than the limit of 50000 bytes");
+    assert_string_equal(error.text, "logs/x.log: the log would be larger than the limit of 50000 bytes");
     assert_int_equal(folder_count(folder), 0);
     error = (rad_error){0};
     assert_int_equal(record(&t, 1, 100, &was, &error), RAD_ELIMIT); /* not even the head */
-    assert_string_equal(error.text,
-                        "logs/x.log: the log would be larger than the limit of 100 bytes");
+    assert_string_equal(error.text, "logs/x.log: the log would be larger than the limit of 100 bytes");
     assert_int_equal(folder_count(folder), 0);
 }
 
@@ -207,10 +203,8 @@ static void test_cut_anywhere(void **state)
         words_for(data, cut, words);
         assert_string_not_equal(words, "");
     }
-    expect_words(data, 0,
-                 "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
-    expect_words(data, 9,
-                 "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
+    expect_words(data, 0, "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
+    expect_words(data, 9, "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
     expect_words(data, 10, "x.log: head: the file ends within it");
     expect_words(data, 12, "x.log: head: the file ends within it");
     expect_words(data, 60, "x.log: head: the file ends within it");
@@ -266,11 +260,10 @@ static void put_frame(maker *m, uint64_t first, uint64_t second, const void *byt
     rad__bytes_free(&b);
 }
 
-static const char good_head[] =
-    "{\"build\": {\"version\": \"1\", \"git_sha\": \"a\", \"compiler\": "
-    "\"gcc\"}, \"machine\": \"loom\", \"case\": {\"repaired\": false, "
-    "\"params\": {\"n\": 2, \"rounds\": 1, \"picks\": 0}, \"max_steps\": "
-    "0}, \"policy\": \"random\", \"seed\": 1}";
+static const char good_head[] = "{\"build\": {\"version\": \"1\", \"git_sha\": \"a\", \"compiler\": "
+                                "\"gcc\"}, \"machine\": \"loom\", \"case\": {\"repaired\": false, "
+                                "\"params\": {\"n\": 2, \"rounds\": 1, \"picks\": 0}, \"max_steps\": "
+                                "0}, \"policy\": \"random\", \"seed\": 1}";
 
 static maker *with_head(const char *head)
 {
@@ -281,8 +274,7 @@ static maker *with_head(const char *head)
     return m;
 }
 
-static const uint8_t good_end[] = {0, 0, 7, 0, 5, 0, 1, 1, 1, 1, 1,
-                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const uint8_t good_end[] = {0, 0, 7, 0, 5, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 static void test_heads(void **state)
 {
@@ -291,18 +283,13 @@ static void test_heads(void **state)
         const char *from, *to, *words;
     } cases[] = {
         {"", "", "x.log: record 0 (byte 0): the log ends without its end record"},
-        {"\"loom\"", "\"nobody\"",
-         "x.log: machine: unknown machine \"nobody\"; 'raddle list' shows all"},
-        {"\"n\": 2", "\"n\": 1",
-         "x.log: case.params.n: expected an integer from 2 to 50000, found 1"},
-        {"\"n\": 2, ", "",
-         "x.log: case.params.n: expected an integer from 2 to 50000, found nothing"},
+        {"\"loom\"", "\"nobody\"", "x.log: machine: unknown machine \"nobody\"; 'raddle list' shows all"},
+        {"\"n\": 2", "\"n\": 1", "x.log: case.params.n: expected an integer from 2 to 50000, found 1"},
+        {"\"n\": 2, ", "", "x.log: case.params.n: expected an integer from 2 to 50000, found nothing"},
         {"\"n\": 2", "\"m\": 3, \"n\": 2", "x.log: unknown field \"case.params.m\""},
-        {"\"seed\": 1", "\"seed\": -1",
-         "x.log: seed: expected an integer from 0 to 9223372036854775807, found -1"},
+        {"\"seed\": 1", "\"seed\": -1", "x.log: seed: expected an integer from 0 to 9223372036854775807, found -1"},
         {"\"seed\": 1", "\"seed\": 1, \"x\": 0", "x.log: unknown field \"x\""},
-        {"\"policy\": \"random\"", "\"policy\": 7",
-         "x.log: policy: expected a string of at most 47 bytes, found 7"},
+        {"\"policy\": \"random\"", "\"policy\": 7", "x.log: policy: expected a string of at most 47 bytes, found 7"},
         {"}, \"machine\"", ", \"machine\"", "x.log:1:201: expected '}', found end of file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -329,21 +316,18 @@ static void test_blocks(void **state)
 
     m->size = begin;
     put_frame(m, sizeof good_end << 1 | 1, 30, good_end, sizeof good_end); /* not zstd at all */
-    snprintf(words, sizeof words,
-             "x.log: block 0 (byte %zu): cannot be unpacked: Unknown frame descriptor", begin);
+    snprintf(words, sizeof words, "x.log: block 0 (byte %zu): cannot be unpacked: Unknown frame descriptor", begin);
     expect_words(m->data, m->size, words);
 
     m->size = begin;
     put_frame(m, 0, 0, "", 0);
-    snprintf(words, sizeof words,
-             "x.log: block 0 (byte %zu): expected a size from 1 to 65536, found 0", begin);
+    snprintf(words, sizeof words, "x.log: block 0 (byte %zu): expected a size from 1 to 65536, found 0", begin);
     expect_words(m->data, m->size, words);
 
     m->size = begin;
     static uint8_t large[70000];
     put_frame(m, sizeof large << 1, 0, large, sizeof large);
-    snprintf(words, sizeof words,
-             "x.log: block 0 (byte %zu): expected a size from 1 to 65536, found 70000", begin);
+    snprintf(words, sizeof words, "x.log: block 0 (byte %zu): expected a size from 1 to 65536, found 70000", begin);
     expect_words(m->data, m->size, words);
 
     m->size = begin;
@@ -369,8 +353,8 @@ static void test_unpacked_size(void **state)
     size_t begin = m->size;
     put_frame(m, first, unpacked + 1, r.at, first >> 1);
     char words[512];
-    snprintf(words, sizeof words, "x.log: block 0 (byte %zu): unpacks to %llu bytes, expected %llu",
-             begin, (unsigned long long)unpacked, (unsigned long long)unpacked + 1);
+    snprintf(words, sizeof words, "x.log: block 0 (byte %zu): unpacks to %llu bytes, expected %llu", begin,
+             (unsigned long long)unpacked, (unsigned long long)unpacked + 1);
     expect_words(m->data, m->size, words);
     rad__free(data);
     free(m);
@@ -393,8 +377,7 @@ static void test_missing_block(void **state)
     /* Without its first block, the log begins with a later decision. */
     memmove(second, r.at, (size_t)(r.end - r.at));
     words_for(data, size - (size_t)(r.at - (uint8_t *)second), words);
-    assert_non_null(
-        strstr(words, "x.log: record 0 (byte 0): sequence gap: expected decision 0, found "));
+    assert_non_null(strstr(words, "x.log: record 0 (byte 0): sequence gap: expected decision 0, found "));
     rad__free(data);
 }
 
@@ -407,8 +390,7 @@ static void test_too_large(void **state)
     assert_int_equal(truncate(path, (256 << 20) + 1), 0); /* a hole: costs nothing */
     assert_int_equal(rad__log_open(&in, path, &error), RAD_EINPUT);
     assert_null(in);
-    assert_string_equal(error.text,
-                        "logs/x.log: 268435457 bytes, more than the limit of 268435456");
+    assert_string_equal(error.text, "logs/x.log: 268435457 bytes, more than the limit of 268435456");
     error = (rad_error){0};
     assert_int_equal(rad__log_open(&in, "logs/none", &error), RAD_EINPUT);
     assert_string_equal(error.text, "logs/none: cannot open: No such file or directory");

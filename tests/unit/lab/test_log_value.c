@@ -120,16 +120,14 @@ static void compare_walk(const rad_log *log)
 
 static void a_log_has_what_the_policy_was_asked(void **state)
 {
-    static const char *const MACHINES[] = {"bank",    "buffer",   "philosophers", "event",
-                                           "reorder", "twostage", "wsq"};
+    static const char *const MACHINES[] = {"bank", "buffer", "philosophers", "event", "reorder", "twostage", "wsq"};
     (void)state;
     for (size_t i = 0; i < sizeof MACHINES / sizeof *MACHINES; i++) {
         for (uint64_t seed = 1; seed <= 5; seed++) {
             rad_target t = target_of(MACHINES[i], NULL);
             rad_log *log = NULL;
             rad_log_facts facts;
-            rad_verdict v =
-                run(&t, &(rad_run_request){.policy = "note", .seed = seed, .get_log = &log});
+            rad_verdict v = run(&t, &(rad_run_request){.policy = "note", .seed = seed, .get_log = &log});
             assert_non_null(log);
             rad_log_look(log, &facts);
             assert_string_equal(facts.policy, "note");
@@ -205,8 +203,7 @@ static void a_run_that_dies_has_no_log(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         log = (rad_log *)&log;
-        rad_verdict v =
-            run(&t, &(rad_run_request){.policy = "random", .seed = seed, .get_log = &log});
+        rad_verdict v = run(&t, &(rad_run_request){.policy = "random", .seed = seed, .get_log = &log});
         bool crash = v.result == RAD_RESULT_FAILURE && strcmp(v.kind, "crash") == 0;
         assert_int_equal(log == NULL, crash);
         died += crash;
@@ -238,13 +235,10 @@ static void a_log_repeats_the_run(void **state)
         rad_log *log = NULL, *again = NULL;
         char *why = (char *)&why;
         rad_artifact *artifact = NULL;
-        rad_verdict v =
-            run(&t, &(rad_run_request){.policy = "note", .seed = seed, .get_log = &log});
+        rad_verdict v = run(&t, &(rad_run_request){.policy = "note", .seed = seed, .get_log = &log});
         for (int twice = 0; twice < 2; twice++) { /* a value is not used up */
-            rad_verdict w = run(&t, &(rad_run_request){.from_log = log,
-                                                       .get_log = &again,
-                                                       .divergence = &why,
-                                                       .artifact = &artifact});
+            rad_verdict w = run(
+                &t, &(rad_run_request){.from_log = log, .get_log = &again, .divergence = &why, .artifact = &artifact});
             assert_int_equal(w.result, v.result);
             assert_string_equal(w.trace_hash, v.trace_hash);
             assert_null(why);
@@ -269,16 +263,13 @@ static void a_log_of_another_run_diverges(void **state)
     (void)state;
     run(&t, &(rad_run_request){.policy = "random", .seed = 5, .get_log = &log});
     t.c.repaired = true;
-    v = run(&t, &(rad_run_request){.from_log = log,
-                                   .get_log = &none,
-                                   .divergence = &why,
-                                   .artifact = &artifact,
-                                   .log = "diverged.log"});
+    v = run(&t,
+            &(rad_run_request){
+                .from_log = log, .get_log = &none, .divergence = &why, .artifact = &artifact, .log = "diverged.log"});
     assert_int_equal(v.result, RAD_RESULT_DIVERGED);
-    assert_string_equal(
-        why, "decision 2 at step 2: difference {-philosopher 0 step, +philosopher 1 step} (- in "
-             "the log only, + in this run only); expected {philosopher 0 step, philosopher 2 "
-             "step}, actual {philosopher 1 step, philosopher 2 step}");
+    assert_string_equal(why, "decision 2 at step 2: difference {-philosopher 0 step, +philosopher 1 step} (- in "
+                             "the log only, + in this run only); expected {philosopher 0 step, philosopher 2 "
+                             "step}, actual {philosopher 1 step, philosopher 2 step}");
     assert_string_equal(v.divergence, why);
     assert_null(none);
     assert_null(artifact);
@@ -298,9 +289,7 @@ static void a_log_of_another_run_diverges(void **state)
     assert_string_equal(why + strlen(why) - 1, "}");
     rad_free(why);
 
-    assert_int_equal(
-        rad_lab_run(&t, &(rad_run_request){.from_log = log, .policy = "first"}, &v, &error),
-        RAD_EINPUT);
+    assert_int_equal(rad_lab_run(&t, &(rad_run_request){.from_log = log, .policy = "first"}, &v, &error), RAD_EINPUT);
     assert_string_equal(error.text, "policy 'first' and from_log: expected one of them");
     rad_log_free(log);
 }

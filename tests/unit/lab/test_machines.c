@@ -15,13 +15,12 @@
 
 static void the_table_is_in_order_and_complete(void **state)
 {
-    static const char *const names[] = {
-        "counter",     "buffer", "buffer-if",       "philosophers", "locks",
-        "event",       "aba",    "reorder",         "twostage",     "stringbuffer",
-        "bluetooth",   "wsq",    "wsq-interlocked", "wsq-state",    "qsort-mt",
-        "safestack",   "bank",   "program",         "crash",        "inc",
-        "independent", "exec",   "session",         "load",         "load-scenario",
-        "flow"};
+    static const char *const names[] = {"counter",     "buffer", "buffer-if",       "philosophers", "locks",
+                                        "event",       "aba",    "reorder",         "twostage",     "stringbuffer",
+                                        "bluetooth",   "wsq",    "wsq-interlocked", "wsq-state",    "qsort-mt",
+                                        "safestack",   "bank",   "program",         "crash",        "inc",
+                                        "independent", "exec",   "session",         "load",         "load-scenario",
+                                        "flow"};
     uint32_t count = sizeof names / sizeof *names;
     (void)state;
     for (uint32_t i = 0; i < count; i++) {
@@ -142,8 +141,7 @@ static void bad_machines_are_refused(void **state)
 {
     static const rad_param upside_down[] = {{"n", 5, 9, 1, "", false}, {.name = NULL}};
     static const rad_param outside[] = {{"n", 0, 1, 9, "", false}, {.name = NULL}};
-    static const rad_param twice[] = {
-        {"n", 1, 1, 9, "", false}, {"n", 1, 1, 9, "", false}, {.name = NULL}};
+    static const rad_param twice[] = {{"n", 1, 1, 9, "", false}, {"n", 1, 1, 9, "", false}, {.name = NULL}};
     static const rad_param unspeakable[] = {{"N!", 1, 1, 9, "", false}, {.name = NULL}};
     rad_param many[RAD_PARAMS_MAX + 2] = {0};
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
@@ -232,25 +230,17 @@ static void words_change_a_target(void **state)
 static void bad_words_are_refused_exactly(void **state)
 {
     static const char *const cases[][2] = {
-        {"n=abc",
-         "n=abc: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=",
-         "n=: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=-",
-         "n=-: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=+4",
-         "n=+4: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=5x",
-         "n=5x: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=0x5",
-         "n=0x5: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=abc", "n=abc: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=", "n=: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=-", "n=-: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=+4", "n=+4: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=5x", "n=5x: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=0x5", "n=0x5: not a whole number; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
         {"n=2", "n=2: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
         {"n=-5", "n=-5: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=101",
-         "n=101: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
-        {"n=99999999999999999999",
-         "n=99999999999999999999: out of range; n of reorder is 3 ... 100 "
-         "(threads: setters, then checkers)"},
+        {"n=101", "n=101: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"n=99999999999999999999", "n=99999999999999999999: out of range; n of reorder is 3 ... 100 "
+                                   "(threads: setters, then checkers)"},
         {"m=4", "unknown parameter 'm'; reorder has: n, together, checkers"},
         {"N=4", "unknown parameter 'N'; reorder has: n, together, checkers"},
         {"nn=4", "unknown parameter 'nn'; reorder has: n, together, checkers"},
@@ -259,8 +249,7 @@ static void bad_words_are_refused_exactly(void **state)
         {"", "\"\": expected NAME=NUMBER"},
         {"  ", "\"\": expected NAME=NUMBER"},
         {"n=4 n=5", "n=5: n is given twice"},
-        {"together=1 n=2",
-         "n=2: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
+        {"together=1 n=2", "n=2: out of range; n of reorder is 3 ... 100 (threads: setters, then checkers)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -293,14 +282,10 @@ static void cases_from_files_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_in_order_and_complete),
-        cmocka_unit_test(machines_can_be_added),
-        cmocka_unit_test(an_added_machine_hides_one_of_its_name),
-        cmocka_unit_test(bad_machines_are_refused),
-        cmocka_unit_test(a_target_begins_with_the_presets),
-        cmocka_unit_test(words_change_a_target),
-        cmocka_unit_test(bad_words_are_refused_exactly),
-        cmocka_unit_test(cases_from_files_are_checked),
+        cmocka_unit_test(the_table_is_in_order_and_complete),     cmocka_unit_test(machines_can_be_added),
+        cmocka_unit_test(an_added_machine_hides_one_of_its_name), cmocka_unit_test(bad_machines_are_refused),
+        cmocka_unit_test(a_target_begins_with_the_presets),       cmocka_unit_test(words_change_a_target),
+        cmocka_unit_test(bad_words_are_refused_exactly),          cmocka_unit_test(cases_from_files_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

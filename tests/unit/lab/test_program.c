@@ -74,8 +74,7 @@ static void recorded_and_read(const char *name)
 
     rad__program_set("", NULL);
     rad__machines_cut(0);
-    snprintf(text, sizeof text,
-             "x.raddle.json: machine: \"%s\" is in the program ./there/own program", name);
+    snprintf(text, sizeof text, "x.raddle.json: machine: \"%s\" is in the program ./there/own program", name);
     expect_unreadable("x.raddle.json", text);
     assert_int_equal(rad_lab_replay_log("x.raddle.log", &t, &v, &error), RAD_EINPUT);
     assert_non_null(strstr(error.text, "is in the program ./there/own program"));
@@ -138,8 +137,7 @@ static void a_program_is_read(void **state)
     assert_int_equal(rad__elf_symbol(&e, "main"), RAD_ELF_DEFINED);
     assert_int_equal(rad__elf_symbol(&e, "mai"), RAD_ELF_ABSENT); /* the beginning of a name */
     assert_int_equal(rad__elf_symbol(&e, "fail_no_such_name"), RAD_ELF_ABSENT);
-    assert_int_equal(rad__elf_symbol(&e, "ain"),
-                     RAD_ELF_ABSENT); /* the end of a name, but no name */
+    assert_int_equal(rad__elf_symbol(&e, "ain"), RAD_ELF_ABSENT); /* the end of a name, but no name */
     assert_int_equal(rad__elf_symbol(&e, "exported_by_this_test"), RAD_ELF_ABSENT);
     assert_int_equal(rad__elf_exported(&e, "_assert_true"), RAD_ELF_NEEDED); /* of libcmocka */
     rad__program_build_id(&e, id, sizeof id);
@@ -155,8 +153,7 @@ static void a_shared_object_is_read(void **state)
     rad_elf e;
     rad_error error = {0};
     char path[300];
-    void (*function)(const LargestIntegralType, const char *const, const char *const, const int) =
-        _assert_true;
+    void (*function)(const LargestIntegralType, const char *const, const char *const, const int) = _assert_true;
     void *address;
     (void)state;
     memcpy(&address, &function, sizeof address);
@@ -187,8 +184,7 @@ static void files_that_are_cut_off_are_not_read_beyond_their_end(void **state)
 {
     enum { ROOM = 64 << 10 };
     rad_elf whole, e;
-    uint8_t *pages =
-        mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *pages = mmap(NULL, 2 * ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     (void)state;
     assert_true(pages != MAP_FAILED && mprotect(pages + ROOM, ROOM, PROT_NONE) == 0);
     assert_int_equal(rad__os_object_open("/proc/self/exe", &whole, NULL), 0);

@@ -41,8 +41,7 @@ static rad_artifact *find(uint32_t machine, uint32_t edit, bool shrunk)
         small = e.findings[0].artifact;
         e.findings[0].artifact = NULL;
     } else if (e.finding_count > 0) {
-        if (rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error) != 0)
-            fail_msg("%s", error.text);
+        if (rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error) != 0) fail_msg("%s", error.text);
         rad_artifact_free(report.second);
     }
     rad_exploration_free(&e);
@@ -79,8 +78,7 @@ static rad_artifact *record(uint32_t machine)
     rad_artifact *a = NULL;
     const char *text = text_of(machine);
     assert_non_null(strstr(text, "\"path\": {"));
-    if (rad__artifact_parse(&a, text, strlen(text), "x", false, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__artifact_parse(&a, text, strlen(text), "x", false, &error) != 0) fail_msg("%s", error.text);
     char *again = rad_artifact_json(a, &error);
     assert_string_equal(text, again);
     rad_free(again);
@@ -89,12 +87,11 @@ static rad_artifact *record(uint32_t machine)
 
 static void tell(const edited_machine *m, const edition *e, const rad_realignment *r)
 {
-    print_message(
-        "# %s, %s: %s%s; %llu of %llu steps, %llu new, %llu lost; at %llu: %s; again %llu: %s\n",
-        m->name, e->what, rad_realigned_text(r->answer), r->by_list ? " by the list" : "",
-        (unsigned long long)r->found, (unsigned long long)r->recorded, (unsigned long long)r->added,
-        (unsigned long long)r->lost, (unsigned long long)r->diverged_at, r->because,
-        (unsigned long long)r->again_at, r->again_as);
+    print_message("# %s, %s: %s%s; %llu of %llu steps, %llu new, %llu lost; at %llu: %s; again %llu: %s\n", m->name,
+                  e->what, rad_realigned_text(r->answer), r->by_list ? " by the list" : "",
+                  (unsigned long long)r->found, (unsigned long long)r->recorded, (unsigned long long)r->added,
+                  (unsigned long long)r->lost, (unsigned long long)r->diverged_at, r->because,
+                  (unsigned long long)r->again_at, r->again_as);
 }
 
 /* The run made now is an artifact that behaves as recorded. */
@@ -135,8 +132,8 @@ static void test_edits(void **state)
 }
 
 /* An edit of a machine and what is said about it, word by word. */
-static void expect_words(uint32_t machine, uint32_t edit, uint64_t at, const char *because,
-                         uint64_t again_at, const char *again_as)
+static void expect_words(uint32_t machine, uint32_t edit, uint64_t at, const char *because, uint64_t again_at,
+                         const char *again_as)
 {
     rad_artifact *a = record(machine);
     rad_target t = target_of(machine, edit);
@@ -155,8 +152,7 @@ static void expect_words(uint32_t machine, uint32_t edit, uint64_t at, const cha
 static void test_words(void **state)
 {
     (void)state;
-    expect_words(1, 1, 0,
-                 "the recording has waiter at 'load flag r0' (step 0), but it is at 'enter'", 1,
+    expect_words(1, 1, 0, "the recording has waiter at 'load flag r0' (step 0), but it is at 'enter'", 1,
                  "waiter at 'load flag r0'");
     expect_words(2, 2, 1,
                  "the recording has thread 1 at 'b first' (step 1), but it waits for a, held by "
@@ -169,8 +165,8 @@ static void test_words(void **state)
 }
 
 /* Steps and names, counted. */
-static void expect_counts(uint32_t machine, uint32_t edit, uint64_t late, uint64_t missing,
-                          uint64_t added, uint64_t renamed)
+static void expect_counts(uint32_t machine, uint32_t edit, uint64_t late, uint64_t missing, uint64_t added,
+                          uint64_t renamed)
 {
     rad_artifact *a = record(machine);
     rad_target t = target_of(machine, edit);
@@ -178,8 +174,7 @@ static void expect_counts(uint32_t machine, uint32_t edit, uint64_t late, uint64
     rad_realignment r;
     if (rad_lab_realign(a, &t, &r, &error) != 0) fail_msg("%s", error.text);
     print_message("# %llu late, %llu missing, %llu new, %llu renamed\n", (unsigned long long)r.late,
-                  (unsigned long long)r.missing, (unsigned long long)r.added,
-                  (unsigned long long)r.renamed);
+                  (unsigned long long)r.missing, (unsigned long long)r.added, (unsigned long long)r.renamed);
     assert_int_equal(r.recorded, rad__artifact_path(a)->step_count);
     assert_int_equal(r.found + r.missing, r.recorded);
     assert_int_equal(r.late, late);
@@ -266,19 +261,15 @@ static void test_refused(void **state)
     refused(good, "\"picks\": []", "\"picks\": [3, 0, 1, 2, 0, 1]",
             "x: path.picks[3]: expected steps in order, found 2");
     refused(good, "\"picks\": []", "\"picks\": 1", "x: path.picks: expected an array, found 1");
-    refused(good, "\"waiter\", \"setter\"", "\"waiter\"",
-            "x: path.steps[3]: expected an integer from 0 to 0, found 1");
-    refused(good, "\"waiter\", \"setter\"", "",
-            "x: path.actors[0]: expected a name, found nothing");
+    refused(good, "\"waiter\", \"setter\"", "\"waiter\"", "x: path.steps[3]: expected an integer from 0 to 0, found 1");
+    refused(good, "\"waiter\", \"setter\"", "", "x: path.actors[0]: expected a name, found nothing");
     refused(good, "\"waiter\", \"setter\"", "\"waiter\", 5",
             "x: path.actors[1]: expected a string of at most 95 bytes, found 5");
     refused(good, "\"chosen\": [", "\"chosen\": [1, 1, ",
             "x: path.chosen[1]: expected steps in order, each once, found 1");
-    refused(good, "\"chosen\": [", "\"chosen\": [9, ",
-            "x: path.chosen[0]: expected an integer from 0 to 6, found 9");
+    refused(good, "\"chosen\": [", "\"chosen\": [9, ", "x: path.chosen[0]: expected an integer from 0 to 6, found 9");
     refused(good, "\"path\": {", "\"path\": 1, \"path2\": {", "x: unknown field \"path2\"");
-    refused(good, "\"steps\": 7", "\"steps\": 5",
-            "x: path.steps: expected at most 18 items, 3 each, found 21");
+    refused(good, "\"steps\": 7", "\"steps\": 5", "x: path.steps: expected at most 18 items, 3 each, found 21");
 }
 
 /* ---- Files of before ------------------------------------------------------------------------------------ */

@@ -122,8 +122,7 @@ static void masters_step(puppet *p, rad_kernel *k, uint32_t action)
 {
     rad_disable(k, action);
     if (action > p->actions[1]) {
-        if (++p->number == 3)
-            rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "all apprentices are through");
+        if (++p->number == 3) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "all apprentices are through");
         return;
     }
     for (uint32_t i = 0; i < 1 + (action == p->actions[0]); i++) {
@@ -136,8 +135,7 @@ static void masters_step(puppet *p, rad_kernel *k, uint32_t action)
 
 static void names_are_of_the_spawner(void **state)
 {
-    static const char *const names[] = {"smith", "smith/apprentice", "smith/apprentice 1", "baker",
-                                        "baker/apprentice"};
+    static const char *const names[] = {"smith", "smith/apprentice", "smith/apprentice 1", "baker", "baker/apprentice"};
     (void)state;
     puppet p = {.reset = masters_reset, .step = masters_step};
     rad_target t = puppet_target(&p);
@@ -200,8 +198,7 @@ static void yard_worker(puppet *p, rad_kernel *k)
     yard *y = p->data;
     if (y->began) {
         rad_disable(k, p->actions[1]);
-        if (p->number == 1 && !y->saved)
-            rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "nobody saved it");
+        if (p->number == 1 && !y->saved) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "nobody saved it");
         return;
     }
     y->began = true;

@@ -39,8 +39,7 @@ static int safe_create(void **self, const rad_case *c, rad_error *error)
     if (s == NULL) return rad__error_memory(error);
     *self = s;
     int got = sscanf(c->body, "{\"who\":\"%63[dAB]\",\"code\":\"%63[AB]\"", s->who, s->code);
-    if (got == 2 && strchr(s->who, 'A') && strchr(s->who, 'B') && strlen(s->code) >= code_min)
-        return 0;
+    if (got == 2 && strchr(s->who, 'A') && strchr(s->who, 'B') && strlen(s->code) >= code_min) return 0;
     rad__free(s);
     *self = NULL;
     return rad__error(error, RAD_EINPUT, "code: expected letters, found %s", c->body);
@@ -103,8 +102,7 @@ static void body_split(const char *body, char *who, char *code)
 static char *body_of(const char *who, const char *code)
 {
     char *text = malloc(200);
-    snprintf(text, 200, "{\"who\":\"%s\", \"code\": \"%s\"}", who,
-             code); /* blanks: not canonical */
+    snprintf(text, 200, "{\"who\":\"%s\", \"code\": \"%s\"}", who, code); /* blanks: not canonical */
     return text;
 }
 
@@ -133,8 +131,7 @@ static bool safe_reduce(const rad_case *from, rad_cursor *at, rad_case *to)
     return true;
 }
 
-static uint32_t safe_heir(const rad_case *from, const rad_case *to, const rad_cursor *at,
-                          uint32_t actor)
+static uint32_t safe_heir(const rad_case *from, const rad_case *to, const rad_cursor *at, uint32_t actor)
 {
     (void)from, (void)to;
     heir_calls++;
@@ -221,8 +218,7 @@ static rad_artifact *shrunk(const rad_artifact *a, uint64_t checks, rad_shrink_r
 }
 
 /* What is left of a safe with this document. */
-static void expect_left(const rad_machine *m, const char *body, const char *left,
-                        rad_shrink_report *report)
+static void expect_left(const rad_machine *m, const char *body, const char *left, rad_shrink_report *report)
 {
     rad_target t = target_in(m, body);
     rad_artifact *a = opened(&t), *small = shrunk(a, 0, report);
@@ -364,13 +360,13 @@ static void a_machine_says_what_is_small(void **state)
     rad_shrink_report report;
     rad_machine m = safe_machine;
     m.size = size_of_the_code; /* fewer drones are no gain */
-    expect_left(&m, "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAABABBA\"}",
-                "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAAB\"}", &report);
+    expect_left(&m, "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAABABBA\"}", "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAAB\"}",
+                &report);
     assert_int_equal(report.before.case_size, 16);
     assert_int_equal(report.after.case_size, 12);
     m.size = NULL; /* then it is the text, without the reducer's blanks */
-    expect_left(&m, "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAABABBA\"}",
-                "{\"who\":\"AB\",\"code\":\"ABBABAABBAAB\"}", &report);
+    expect_left(&m, "{\"who\":\"dAdB\",\"code\":\"ABBABAABBAABABBA\"}", "{\"who\":\"AB\",\"code\":\"ABBABAABBAAB\"}",
+                &report);
     assert_int_equal(report.before.case_size, strlen("{\"who\":\"dAdB\",\"code\":\"\"}") + 16);
 }
 
@@ -438,8 +434,7 @@ static void a_round_goes_on_where_something_was_taken(void **state)
     snprintf(body, sizeof body, "{\"who\":\"%s\",\"code\":\"ABBABAABBAAB\"}", who);
     rad_target t = target_in(&m, body);
     rad_artifact *a = opened(&t), *small = shrunk(a, 0, &report);
-    assert_string_equal(rad_artifact_target(small)->c.body,
-                        "{\"who\":\"AB\",\"code\":\"ABBABAABBAAB\"}");
+    assert_string_equal(rad_artifact_target(small)->c.body, "{\"who\":\"AB\",\"code\":\"ABBABAABBAAB\"}");
     assert_in_range(reduce_calls, 58 + 20, 300);
     rad_artifact_free(a);
     rad_artifact_free(small);
@@ -451,8 +446,7 @@ static bool reduce_hopeless(const rad_case *from, rad_cursor *at, rad_case *to)
     char who[WHO_MAX], letters[CODE_MAX];
     body_split(from->body, who, letters);
     if (at->at[0]++ > 0 || strlen(letters) < 13) return false;
-    memmove(letters, letters + 1,
-            strlen(letters)); /* "A" is missing in front: never met by heirs */
+    memmove(letters, letters + 1, strlen(letters)); /* "A" is missing in front: never met by heirs */
     to->body = body_of(who, letters);
     return true;
 }
@@ -494,8 +488,7 @@ static void slow_runs_are_made_too(void **state)
 
 /* ---- Reducers that misbehave ------------------------------------------------------------------------ */
 
-static int shrink_with(bool (*reduce)(const rad_case *, rad_cursor *, rad_case *), uint64_t checks,
-                       rad_error *error)
+static int shrink_with(bool (*reduce)(const rad_case *, rad_cursor *, rad_case *), uint64_t checks, rad_error *error)
 {
     rad_machine m = safe_machine;
     rad_shrink_report report;

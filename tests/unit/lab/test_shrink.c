@@ -35,8 +35,7 @@ static rad_artifact *failing(const rad_target *t, const char *strategy, const ch
     return a;
 }
 
-static rad_artifact *shrunk(const rad_artifact *a, const rad_shrink_options *o,
-                            rad_shrink_report *report)
+static rad_artifact *shrunk(const rad_artifact *a, const rad_shrink_options *o, rad_shrink_report *report)
 {
     rad_artifact *out = NULL;
     rad_error error = {0};
@@ -87,13 +86,11 @@ static rad_measure measured(const rad_artifact *a)
     return m;
 }
 
-static void check_result(const rad_artifact *before, const rad_artifact *after,
-                         const rad_shrink_report *report)
+static void check_result(const rad_artifact *before, const rad_artifact *after, const rad_shrink_report *report)
 {
     rad_error error = {0};
     rad_replay replay;
-    assert_string_equal(rad_artifact_verdict(after)->identity,
-                        rad_artifact_verdict(before)->identity);
+    assert_string_equal(rad_artifact_verdict(after)->identity, rad_artifact_verdict(before)->identity);
     assert_true(measure_compare(&report->after, &report->before) <= 0);
     assert_int_equal(rad_lab_replay(after, NULL, &replay, &error), 0);
     if (!replay.as_recorded) fail_msg("%s", replay.reason);
@@ -170,8 +167,7 @@ static uint64_t fewest_preemptions(const rad_target *t, const char *identity)
     uint64_t fewest = UINT64_MAX;
     leaves_of(&l, t);
     for (uint32_t i = 0; i < l.count; i++)
-        if (l.items[i].failed && strcmp(l.items[i].identity, identity) == 0 &&
-            l.items[i].preemptions < fewest)
+        if (l.items[i].failed && strcmp(l.items[i].identity, identity) == 0 && l.items[i].preemptions < fewest)
             fewest = l.items[i].preemptions;
     leaves_free(&l);
     return fewest;
@@ -226,9 +222,8 @@ static void certified(const rad_target *t, const char *strategy)
 
 static void the_certificate_agrees_with_brute_force(void **state)
 {
-    static const char *const orders[] = {"0",     "01",     "010",    "0120",   "0121",
-                                         "01201", "012012", "210210", "102021", "2",
-                                         "20",    "201",    "1001",   "021"};
+    static const char *const orders[] = {"0",      "01",     "010", "0120", "0121", "01201", "012012",
+                                         "210210", "102021", "2",   "20",   "201",  "1001",  "021"};
     static const char *const toys[] = {"counter", "locks", "event"};
     (void)state;
     for (uint32_t i = 0; i < sizeof orders / sizeof *orders; i++) {
@@ -334,8 +329,7 @@ static void a_second_bug_is_reported_and_never_taken(void **state)
     check_result(found, small, &report);
     assert_string_equal(rad_artifact_verdict(small)->identity, "assertion:red@the order was %s");
     assert_non_null(report.second);
-    assert_string_equal(rad_artifact_verdict(report.second)->identity,
-                        "assertion:green@the order was %s");
+    assert_string_equal(rad_artifact_verdict(report.second)->identity, "assertion:green@the order was %s");
     rad_error error = {0};
     rad_replay replay;
     assert_int_equal(rad_lab_replay(report.second, NULL, &replay, &error), 0);
@@ -388,8 +382,7 @@ static enum rad_end units_idle(void *self, rad_kernel *k)
     return RAD_END_FINISHED;
 }
 
-static const rad_param units_params[] = {{"n", 4, 1, 9, "units", false},
-                                         {NULL, 0, 0, 0, NULL, false}};
+static const rad_param units_params[] = {{"n", 4, 1, 9, "units", false}, {NULL, 0, 0, 0, NULL, false}};
 static const rad_machine units_machine = {
     .name = "units",
     .about = "fails in another way when its case is too small",
@@ -430,8 +423,7 @@ static void two_assertions_are_two_bugs(void **state)
     rad_explore_options o = {.strategy = "dfs", .runs = 100, .seed = 1};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
     assert_int_equal(e.finding_count, 2);
-    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->identity,
-                        "assertion:thing@pick != 1");
+    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->identity, "assertion:thing@pick != 1");
     const rad_artifact *larger = e.findings[1].artifact;
     assert_string_equal(rad_artifact_verdict(larger)->identity, "assertion:thing@pick != 2");
     rad_shrink_report report;
@@ -489,8 +481,7 @@ static void a_second_bug_fails_on_the_original_case(void **state)
             assert_null(report.second); /* green was met, and is the smaller case's fault */
         } else {
             assert_non_null(report.second);
-            assert_string_equal(rad_artifact_verdict(report.second)->identity,
-                                "assertion:blue@the pick is 0");
+            assert_string_equal(rad_artifact_verdict(report.second)->identity, "assertion:blue@the pick is 0");
             assert_int_equal(rad_artifact_target(report.second)->c.params[0], 4);
         }
         rad_artifact_free(small);

@@ -33,12 +33,12 @@ static void *spinner_of(enum kind kind, const rad_case *c)
     return s;
 }
 
-#define CREATE(name, kind)                                                                         \
-    static int name(void **self, const rad_case *c, rad_error *error)                              \
-    {                                                                                              \
-        (void)error;                                                                               \
-        *self = spinner_of(kind, c);                                                               \
-        return 0;                                                                                  \
+#define CREATE(name, kind)                                                                                             \
+    static int name(void **self, const rad_case *c, rad_error *error)                                                  \
+    {                                                                                                                  \
+        (void)error;                                                                                                   \
+        *self = spinner_of(kind, c);                                                                                   \
+        return 0;                                                                                                      \
     }
 CREATE(peterson_create, PETERSON)
 CREATE(ticket_create, TICKET)
@@ -169,25 +169,22 @@ static const char *spinner_limits(const rad_machine *m, const rad_case *c)
     return c->repaired ? "on paper" : NULL;
 }
 
-#define SPINNER(kind_name, make)                                                                   \
-    {                                                                                              \
-        .name = kind_name, .about = "spins", .bug = "see above", .bug_site = RAD_NONE,             \
-        .create = make, .destroy = free, .reset = spinner_reset, .step = spinner_step,             \
-        .idle = spinner_idle, .limits = spinner_limits                                             \
+#define SPINNER(kind_name, make)                                                                                       \
+    {                                                                                                                  \
+        .name = kind_name, .about = "spins", .bug = "see above", .bug_site = RAD_NONE, .create = make,                 \
+        .destroy = free, .reset = spinner_reset, .step = spinner_step, .idle = spinner_idle, .limits = spinner_limits  \
     }
 
 static const rad_machine spinners[KINDS] = {
-    SPINNER("peterson", peterson_create),   SPINNER("ticket", ticket_create),
-    SPINNER("seqlock", seqlock_create),     SPINNER("lonely", lonely_create),
-    SPINNER("weak-lock", weak_lock_create),
+    SPINNER("peterson", peterson_create), SPINNER("ticket", ticket_create),       SPINNER("seqlock", seqlock_create),
+    SPINNER("lonely", lonely_create),     SPINNER("weak-lock", weak_lock_create),
 };
 
 static rad_target spinner_target(enum kind kind, bool repaired)
 {
     rad_error error = {0};
     rad_target t;
-    if (rad_machine_find(spinners[kind].name) == NULL)
-        assert_int_equal(rad_machine_add(&spinners[kind], &error), 0);
+    if (rad_machine_find(spinners[kind].name) == NULL) assert_int_equal(rad_machine_add(&spinners[kind], &error), 0);
     assert_int_equal(rad_target_init(&t, spinners[kind].name, &error), 0);
     t.c.repaired = repaired;
     t.c.max_steps = 3000; /* three turns of the baseline: enough to be cut */
@@ -279,8 +276,7 @@ static void when_every_run_is_cut_nothing_is_known(void **state)
     assert_int_equal(e.failures, 0);
     assert_true(rad_exploration_all_cut(&e));
     assert_false(e.complete);
-    assert_non_null(strstr(statement(&t, &e),
-                           "every run was cut, not finished after 3,000 steps: nothing is known"));
+    assert_non_null(strstr(statement(&t, &e), "every run was cut, not finished after 3,000 steps: nothing is known"));
     rad_exploration_free(&e);
     rad_error error = {0};
     rad_verdict v = {0};
@@ -316,8 +312,7 @@ static void a_machine_that_ends_fails_at_its_limit(void **state)
     assert_int_equal(e.cut, 0);
     assert_false(e.complete);
     assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->identity, "step-limit");
-    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->message,
-                        "not finished after 3000 steps");
+    assert_string_equal(rad_artifact_verdict(e.findings[0].artifact)->message, "not finished after 3000 steps");
     rad_exploration_free(&e);
 }
 
@@ -388,13 +383,11 @@ static void a_budget_of_steps_ends_shrinking(void **state)
         rad_artifact *small[2];
         rad_shrink_report r[2];
         for (uint32_t i = 0; i < 2; i++)
-            assert_int_equal(rad_lab_shrink(e.findings[0].artifact, &few, &small[i], &r[i], &error),
-                             0);
+            assert_int_equal(rad_lab_shrink(e.findings[0].artifact, &few, &small[i], &r[i], &error), 0);
         assert_true(r[0].stopped == RAD_BUDGET_STEPS || r[0].steps < steps);
         assert_in_range(r[0].steps, 1, steps + 3000);
         assert_int_equal(r[0].certificate_ended, RAD_BUDGET_STEPS);
-        char *left = rad_artifact_json(small[0], &error),
-             *right = rad_artifact_json(small[1], &error);
+        char *left = rad_artifact_json(small[0], &error), *right = rad_artifact_json(small[1], &error);
         assert_string_equal(left, right);
         assert_int_equal(r[0].checks, r[1].checks);
         rad_free(left);

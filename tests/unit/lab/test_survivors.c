@@ -27,13 +27,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
-                                uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {
-        .strategy = strategy, .runs = runs, .seed = 1, .jobs = jobs, .hang_seconds = 0.3};
+    rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 1, .jobs = jobs, .hang_seconds = 0.3};
     if (rad_lab_explore(t, &o, &e, &error) != 0) fail_msg("%s: %s", strategy, error.text);
     return e;
 }
@@ -41,8 +39,7 @@ static rad_exploration explored(const rad_target *t, const char *strategy, uint6
 static bool has_identity(const rad_exploration *e, const char *identity)
 {
     for (uint32_t i = 0; i < e->finding_count; i++)
-        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0)
-            return true;
+        if (strcmp(rad_artifact_verdict(e->findings[i].artifact)->identity, identity) == 0) return true;
     return false;
 }
 
@@ -93,8 +90,7 @@ static void after_a_yield_the_streak_begins_anew(void **state)
     b.max_steps = 1600;
     assert_int_equal(bare_guide(&b, list, 502), RAD_OUTCOME_CUT);
     assert_int_equal(eye.baselines[501], p.actions[1]);
-    for (uint32_t i = 502; i <= 500 + RAD_BASELINE_STREAK; i++)
-        assert_int_equal(eye.baselines[i], p.actions[0]);
+    for (uint32_t i = 502; i <= 500 + RAD_BASELINE_STREAK; i++) assert_int_equal(eye.baselines[i], p.actions[0]);
     assert_int_equal(eye.baselines[501 + RAD_BASELINE_STREAK], p.actions[1]);
     bare_close(&b);
 }
@@ -202,9 +198,8 @@ static void surw_selects_all_events_now_and_then(void **state)
         late += run > 0 && of_first >= 8 && of_first <= 14;
         last += run > 0 && of_first == 15;
     }
-    assert_in_range(late, 150,
-                    240); /* 2000 * (0.049 * 7/8 + 7/16 / 8) = 194; 97 if all were never selected */
-    assert_in_range(last, 90, 160); /* 2000 / 16; a plain random walk nearly never does that */
+    assert_in_range(late, 150, 240); /* 2000 * (0.049 * 7/8 + 7/16 / 8) = 194; 97 if all were never selected */
+    assert_in_range(last, 90, 160);  /* 2000 / 16; a plain random walk nearly never does that */
     rad__policy_destroy(p);
     rad__estimates_free(&known);
     bare_close(&b);
@@ -423,8 +418,7 @@ static void again_step(puppet *p, rad_kernel *k, uint32_t action)
 
 static void twice_names_the_first_step_that_differs(void **state)
 {
-    static const uint64_t steps[] = {
-        [AGAIN_VALUE] = 3, [AGAIN_SHORTER] = 3, [AGAIN_LONGER] = 3, [AGAIN_FAILS] = 5};
+    static const uint64_t steps[] = {[AGAIN_VALUE] = 3, [AGAIN_SHORTER] = 3, [AGAIN_LONGER] = 3, [AGAIN_FAILS] = 5};
     (void)state;
     for (uint32_t how = AGAIN_VALUE; how <= AGAIN_FAILS; how++) {
         puppet p = {.reset = again_reset, .step = again_step, .number = how};
@@ -522,8 +516,7 @@ static void slow_reset(puppet *p, rad_kernel *k)
 static void slow_step(puppet *p, rad_kernel *k, uint32_t action)
 {
     p->number = p->number * 2 + (action == p->actions[1]);
-    if (k->step == 9 && (p->number & 7) == 5)
-        rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "some end so");
+    if (k->step == 9 && (p->number & 7) == 5) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "some end so");
     if (k->step < 69) return;
     rad_disable(k, p->actions[0]);
     rad_disable(k, p->actions[1]);
@@ -569,11 +562,8 @@ static void a_machine_that_always_kills_itself_has_failed(void **state)
     rad_target t = puppet_target(&p);
     rad_exploration e;
     rad_error error = {0};
-    rad_explore_options o = {.strategy = "dfs",
-                             .runs = 100,
-                             .progress = give_up,
-                             .context = (void *)&stop,
-                             .interrupted = &stop};
+    rad_explore_options o = {
+        .strategy = "dfs", .runs = 100, .progress = give_up, .context = (void *)&stop, .interrupted = &stop};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
     assert_false(e.interrupted);
     assert_int_equal(e.runs, 2);
@@ -644,8 +634,7 @@ static void a_killed_parent_leaves_no_children(void **state)
 }
 
 /* In the first pass nobody is slow; a run dies; when the runs before it are done again, one of them is. */
-static volatile uint32_t
-    *redone; /* shared: [0] a run has died, [1] resets since, [2] slow at all */
+static volatile uint32_t *redone; /* shared: [0] a run has died, [1] resets since, [2] slow at all */
 
 static void redone_reset(puppet *p, rad_kernel *k)
 {

@@ -36,8 +36,7 @@ static rad_artifact *failing(const rad_target *t, const char *strategy, const ch
 }
 
 /* A failing run by its choices. */
-static rad_artifact *given(const rad_target *t, const char *identity, const uint32_t *list,
-                           uint64_t count)
+static rad_artifact *given(const rad_target *t, const char *identity, const uint32_t *list, uint64_t count)
 {
     rad_artifact *a = NULL;
     rad_error error = {0};
@@ -176,8 +175,7 @@ static void an_accepted_artifact_can_be_read_again(void **state)
     assert_int_equal(rad_artifact_accept(a, &error), 0);
     assert_int_equal(a->set_hash_count, 0);
     char *text = rad_artifact_json(a, &error);
-    if (rad__artifact_parse(&back, text, strlen(text), "accepted", false, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__artifact_parse(&back, text, strlen(text), "accepted", false, &error) != 0) fail_msg("%s", error.text);
     assert_true(replayed(back).as_recorded);
     rad_free(text);
     rad_artifact_free(back);
@@ -284,8 +282,7 @@ static void drawing_step(puppet *p, rad_kernel *k, uint32_t action)
     uint32_t first = rad_pick(k, RAD_PICK_VALUE, 0, 100);
     uint32_t second = rad_pick(k, RAD_PICK_VALUE, 0, 100);
     rad_disable(k, action);
-    if (first >= 13 && second >= 5)
-        rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "%u and %u", first, second);
+    if (first >= 13 && second >= 5) rad_fail(k, RAD_ORACLE_ASSERT, p->objects[0], "%u and %u", first, second);
 }
 
 static void every_value_that_was_drawn_is_the_lowest_that_fails(void **state)

@@ -74,8 +74,7 @@ static void circle_reset(puppet *p, rad_kernel *k)
 {
     static const char *const roles[] = {"up", "back"};
     p->number = 0;
-    for (uint32_t i = 0; i < 2; i++)
-        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, roles[i]), RAD_NONE, 0);
+    for (uint32_t i = 0; i < 2; i++) p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, roles[i]), RAD_NONE, 0);
     circle_enable(p, k);
 }
 
@@ -128,8 +127,7 @@ static void what_was_spent_above_the_floor_counts(void **state)
                    .path_count = 3},
               other;
     for (uint32_t i = 0; i < 3; i++)
-        path[i] =
-            (rad_choice){.count = 2, .kind = RAD_PICK_ACTION, .flags = RAD_CHOICE_PREEMPTIBLE};
+        path[i] = (rad_choice){.count = 2, .kind = RAD_PICK_ACTION, .flags = RAD_CHOICE_PREEMPTIBLE};
     path[0].chosen = 1;
     assert_false(rad__tree_split(&u, &other));
     u.bound_limit = 2;
@@ -159,8 +157,7 @@ static void pair_step(puppet *p, rad_kernel *k, uint32_t action)
 {
     uint32_t who = action == p->actions[1];
     rad_disable(k, action);
-    if (++p->number == 2)
-        rad_race(k, RAD_ORACLE_OWN, p->objects[0], &places[!who], &places[who], "a race");
+    if (++p->number == 2) rad_race(k, RAD_ORACLE_OWN, p->objects[0], &places[!who], &places[who], "a race");
 }
 
 static void a_race_has_one_name_whoever_comes_first(void **state)

@@ -255,11 +255,9 @@ static void a_value_that_was_not_offered_is_the_policys_mistake(void **state)
     rad_error error = {0};
     rad_verdict v = {0};
     assert_int_equal(rad_policy_add(&BEYOND, &error), 0);
-    assert_int_equal(rad_lab_run(&t, &(rad_run_request){.policy = "beyond"}, &v, &error),
-                     RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "policy 'beyond' answered index 2 in a choice among 2 (decision 0, step "
-                        "0): a mistake of the policy");
+    assert_int_equal(rad_lab_run(&t, &(rad_run_request){.policy = "beyond"}, &v, &error), RAD_EINPUT);
+    assert_string_equal(error.text, "policy 'beyond' answered index 2 in a choice among 2 (decision 0, step "
+                                    "0): a mistake of the policy");
     rad__user_policies_cut(0);
 }
 

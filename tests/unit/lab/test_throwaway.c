@@ -26,8 +26,7 @@
 
 /* ---- What every machine goes through ------------------------------------------------------------------- */
 
-static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs,
-                                uint32_t jobs)
+static rad_exploration explored(const rad_target *t, const char *strategy, uint64_t runs, uint32_t jobs)
 {
     rad_exploration e;
     rad_error error = {0};
@@ -37,11 +36,9 @@ static rad_exploration explored(const rad_target *t, const char *strategy, uint6
 }
 
 /* Explore with every strategy and any number of workers, replay, shrink, tell. */
-static void goes_through_everything(const rad_target *t, const char *identity, uint64_t runs,
-                                    uint64_t checks)
+static void goes_through_everything(const rad_target *t, const char *identity, uint64_t runs, uint64_t checks)
 {
-    static const char *const strategies[] = {"random",    "fair",    "pct:3", "surw",
-                                             "preempt:2", "delay:2", "dfs",   "auto"};
+    static const char *const strategies[] = {"random", "fair", "pct:3", "surw", "preempt:2", "delay:2", "dfs", "auto"};
     rad_error error = {0};
     rad_artifact *found = NULL;
     for (uint32_t i = 0; i < 8; i++) {
@@ -66,8 +63,7 @@ static void goes_through_everything(const rad_target *t, const char *identity, u
     rad_shrink_options o = {.checks = checks, .certify_runs = checks};
     assert_int_equal(rad_lab_shrink(found, &o, &small, &report, &error), 0);
     assert_string_equal(rad_artifact_verdict(small)->identity, identity);
-    assert_true(report.after.nonzero <= report.before.nonzero ||
-                report.after.switches < report.before.switches);
+    assert_true(report.after.nonzero <= report.before.nonzero || report.after.switches < report.before.switches);
     rad_story *story = NULL;
     assert_int_equal(rad_lab_story(small, &story, &error), 0);
     assert_string_equal(story->verdict.identity, identity);
@@ -113,8 +109,7 @@ static void crowd_step(puppet *p, rad_kernel *k, uint32_t action)
     rad_disable(k, action);
     rad_value(k, c->last);
     if (c->last != RAD_NONE && c->last == actor + 400)
-        rad_fail(k, RAD_ORACLE_ASSERT, 0, "visitor %u after %u", (unsigned)actor,
-                 (unsigned)c->last);
+        rad_fail(k, RAD_ORACLE_ASSERT, 0, "visitor %u after %u", (unsigned)actor, (unsigned)c->last);
     c->last = actor;
 }
 
@@ -211,8 +206,7 @@ static void choices_inside_a_step(void **state)
     selecting s;
     puppet p = {.reset = select_reset, .step = select_step, .data = &s};
     rad_target t = puppet_target(&p);
-    goes_through_everything(&t, "own:source@!(source == 2 && s->last == 2 && s->faulty[2])", 3000,
-                            3000);
+    goes_through_everything(&t, "own:source@!(source == 2 && s->last == 2 && s->faulty[2])", 3000, 3000);
     /* Small enough to see that shrinking treats picks like everything else: one fault is needed, and no
      * case but the third source's. */
     rad_exploration e = explored(&t, "random", 5000, 2);
@@ -290,8 +284,8 @@ static void stacks_step(puppet *p, rad_kernel *k, uint32_t action)
     rad_disable(k, action);
     rad_ended(k, s->current);
     if (rad_enabled_count(k) == 0)
-        RAD_CHECK(k, RAD_ORACLE_ASSERT, s->total == (int)(STACKS * s->rounds), p->objects[0],
-                  "%d instead of %u", s->total, (unsigned)(STACKS * s->rounds));
+        RAD_CHECK(k, RAD_ORACLE_ASSERT, s->total == (int)(STACKS * s->rounds), p->objects[0], "%d instead of %u",
+                  s->total, (unsigned)(STACKS * s->rounds));
 }
 
 static void coroutines_on_their_own_stacks(void **state)
@@ -306,8 +300,7 @@ static void coroutines_on_their_own_stacks(void **state)
     assert_int_equal(all.failures, 90 - 6); /* right only one after the other */
     rad_exploration_free(&all);
     the_stacks.rounds = 3;
-    goes_through_everything(&t, "assertion:total@s->total == (int)(STACKS * s->rounds)", 2000,
-                            3000);
+    goes_through_everything(&t, "assertion:total@s->total == (int)(STACKS * s->rounds)", 2000, 3000);
 }
 
 /* ---- A policy of the future: pos ------------------------------------------------------------------------ */
@@ -354,16 +347,15 @@ static uint32_t pos_choose(rad_policy *base, rad_kernel *k, const rad_decision *
     if (d->kind != RAD_PICK_ACTION) return (uint32_t)rad__prng_below(&p->prng, d->count);
     uint32_t best = RAD_NONE;
     for (uint32_t a = 0; a < k->action_count; a++)
-        if (rad_is_enabled(k, a) && (best == RAD_NONE || p->priority[a] > p->priority[best]))
-            best = a;
+        if (rad_is_enabled(k, a) && (best == RAD_NONE || p->priority[a] > p->priority[best])) best = a;
     return rad__index_of(k, d, best);
 }
 
 static bool pos_races(const rad_footprint *f, uint32_t object, uint32_t access)
 {
     for (uint32_t i = 0; i < f->count; i++)
-        if (f->items[i].object == object && f->items[i].access != RAD_LOCAL &&
-            access != RAD_LOCAL && (f->items[i].access == RAD_WRITE || access == RAD_WRITE))
+        if (f->items[i].object == object && f->items[i].access != RAD_LOCAL && access != RAD_LOCAL &&
+            (f->items[i].access == RAD_WRITE || access == RAD_WRITE))
             return true;
     return false;
 }

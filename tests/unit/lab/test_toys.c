@@ -87,8 +87,7 @@ static enum rad_outcome rig_run(rig *r, const rad_policy_class *class, rad_obser
 {
     r->policy.base.class = class;
     r->policy.at = 0;
-    rad_run_options options = {
-        .policy = &r->policy.base, .info.estimates = &r->estimates, .observers = {o}};
+    rad_run_options options = {.policy = &r->policy.base, .info.estimates = &r->estimates, .observers = {o}};
     return rad__kernel_run(r->k, &options);
 }
 
@@ -152,10 +151,9 @@ static const struct {
     {"buffer", NULL, "deadlock:changed", RAD_ORACLE_DEADLOCK, 400, 0},
     {"buffer", "items=2", "deadlock:changed", RAD_ORACLE_DEADLOCK, 400, 0},
     {"buffer", "producers=3 consumers=2", "deadlock:changed", RAD_ORACLE_DEADLOCK, 1000, 0},
-    {"buffer-if", NULL, "invariant:count@count >= 0 && count <= capacity", RAD_ORACLE_INVARIANT,
-     100, 0},
-    {"buffer-if", "items=2 capacity=2", "invariant:count@count >= 0 && count <= capacity",
-     RAD_ORACLE_INVARIANT, 20000, 0},
+    {"buffer-if", NULL, "invariant:count@count >= 0 && count <= capacity", RAD_ORACLE_INVARIANT, 100, 0},
+    {"buffer-if", "items=2 capacity=2", "invariant:count@count >= 0 && count <= capacity", RAD_ORACLE_INVARIANT, 20000,
+     0},
     {"philosophers", NULL, "deadlock:fork", RAD_ORACLE_DEADLOCK, 50, 0},
     {"philosophers", "n=5 rounds=2", "deadlock:fork", RAD_ORACLE_DEADLOCK, 500, 0},
     {"locks", NULL, "deadlock:lock a+lock b", RAD_ORACLE_DEADLOCK, 20, 0},
@@ -166,8 +164,7 @@ static const struct {
     {"reorder", NULL, "assertion:half-made change", RAD_ORACLE_ASSERT, 500, 0},
     {"reorder", "n=5 together=1", "assertion:half-made change", RAD_ORACLE_ASSERT, 500, 0},
     {"twostage", NULL, "assertion:half-made change", RAD_ORACLE_ASSERT, 1000, 0},
-    {"twostage", "n=4 together=1 accesses=0", "assertion:half-made change", RAD_ORACLE_ASSERT, 1000,
-     0},
+    {"twostage", "n=4 together=1 accesses=0", "assertion:half-made change", RAD_ORACLE_ASSERT, 1000, 0},
     {"reorder", "n=6 checkers=3", "assertion:half-made change", RAD_ORACLE_ASSERT, 2000, 0},
     {"twostage", "n=6 readers=3", "assertion:half-made change", RAD_ORACLE_ASSERT, 2000, 0},
     {"bank", NULL, "invariant:account@", RAD_ORACLE_INVARIANT, 50, 0},
@@ -337,15 +334,13 @@ static void safestack_fails_as_its_author_found(void **state)
 {
     static const struct {
         uint32_t actor, steps;
-    } script[] = {{0, 3}, {1, 13}, {2, 9}, {1, 1},  {3, 9}, {2, 4},
-                  {1, 1}, {2, 6},  {1, 7}, {3, 15}, {2, 1}};
+    } script[] = {{0, 3}, {1, 13}, {2, 9}, {1, 1}, {3, 9}, {2, 4}, {1, 1}, {2, 6}, {1, 7}, {3, 15}, {2, 1}};
     (void)state;
     for (int fixed = 0; fixed < 2; fixed++) {
         rig r;
         rig_open(&r, "safestack", NULL, fixed != 0);
         for (size_t i = 0; i < sizeof script / sizeof *script; i++)
-            for (uint32_t n = 0; n < script[i].steps; n++)
-                r.policy.list[r.policy.list_count++] = script[i].actor;
+            for (uint32_t n = 0; n < script[i].steps; n++) r.policy.list[r.policy.list_count++] = script[i].actor;
         if (!fixed) {
             assert_int_equal(rig_run(&r, &scripted_class, NULL), RAD_OUTCOME_FAILED);
             assert_string_equal(r.k->failure.identity, "assertion:element of two threads");
@@ -387,8 +382,7 @@ static void crash_really_crashes(void **state)
     rig_close(&r);
 
     rig_open(&r, "crash", NULL, true);
-    for (uint64_t seed = 1; seed <= RUNS; seed++)
-        assert_int_equal(rig_random(&r, seed, NULL), RAD_OUTCOME_FINISHED);
+    for (uint64_t seed = 1; seed <= RUNS; seed++) assert_int_equal(rig_random(&r, seed, NULL), RAD_OUTCOME_FINISHED);
     assert_true(r.k->evaluations[RAD_ORACLE_CRASH] > 0);
     assert_int_equal(r.k->reached[r.target.machine->bug_site], 1);
     rig_close(&r);
@@ -444,17 +438,14 @@ static void deadlocks_say_who_waits_for_whom(void **state)
     (void)state;
     rig r;
     rig_open(&r, "philosophers", NULL, false);
-    for (uint64_t seed = 1; rig_random(&r, seed, NULL) != RAD_OUTCOME_FAILED; seed++)
-        assert_true(seed < 1000);
-    assert_string_equal(r.k->failure.message,
-                        "deadlock: philosopher 0 waits for fork 1 (held by philosopher 1); "
-                        "philosopher 1 waits for fork 2 (held by philosopher 2); "
-                        "philosopher 2 waits for fork 0 (held by philosopher 0)");
+    for (uint64_t seed = 1; rig_random(&r, seed, NULL) != RAD_OUTCOME_FAILED; seed++) assert_true(seed < 1000);
+    assert_string_equal(r.k->failure.message, "deadlock: philosopher 0 waits for fork 1 (held by philosopher 1); "
+                                              "philosopher 1 waits for fork 2 (held by philosopher 2); "
+                                              "philosopher 2 waits for fork 0 (held by philosopher 0)");
     rig_close(&r);
 
     rig_open(&r, "event", NULL, false);
-    for (uint64_t seed = 1; rig_random(&r, seed, NULL) != RAD_OUTCOME_FAILED; seed++)
-        assert_true(seed < 1000);
+    for (uint64_t seed = 1; rig_random(&r, seed, NULL) != RAD_OUTCOME_FAILED; seed++) assert_true(seed < 1000);
     assert_string_equal(r.k->failure.message, "deadlock: waiter waits for event");
     rig_close(&r);
 }
@@ -467,10 +458,8 @@ static void a_signal_chooses_among_the_waiters(void **state)
     rig_open(&r, "buffer", "producers=1 consumers=3 items=3", false);
     for (uint64_t seed = 1; seed <= 2000; seed++) {
         rig_random(&r, seed, NULL);
-        for (uint64_t i = 0; i < r.count; i++) {
-            if (r.choices[i].kind == RAD_PICK_WAKE && r.choices[i].count > largest)
-                largest = r.choices[i].count;
-        }
+        for (uint64_t i = 0; i < r.count; i++)
+            if (r.choices[i].kind == RAD_PICK_WAKE && r.choices[i].count > largest) largest = r.choices[i].count;
     }
     assert_int_equal(largest, 3);
     rig_close(&r);
@@ -524,10 +513,8 @@ static void footprints_are_complete(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         rig r;
-        footprint_watch w = {.base.ran = watch_footprint,
-                             .site = facts[i].site,
-                             .object = facts[i].object,
-                             .access = facts[i].access};
+        footprint_watch w = {
+            .base.ran = watch_footprint, .site = facts[i].site, .object = facts[i].object, .access = facts[i].access};
         rig_open(&r, facts[i].machine, facts[i].words, false);
         for (uint64_t seed = 1; seed <= 100; seed++) rig_random(&r, seed, &w.base);
         assert_true(w.seen > 0);
@@ -713,8 +700,7 @@ static void the_largest_cases_run(void **state)
     for (uint32_t i = 0; is_other(m = rad_machine_at(i)); i++) {
         char words[200] = "";
         for (const rad_param *p = m->params; p && p->name; p++)
-            snprintf(words + strlen(words), sizeof words - strlen(words), "%s=%lld ", p->name,
-                     (long long)p->max);
+            snprintf(words + strlen(words), sizeof words - strlen(words), "%s=%lld ", p->name, (long long)p->max);
         rig r;
         rig_open(&r, m->name, *words ? words : NULL, true);
         for (uint64_t seed = 1; seed <= storm_size(1, 3); seed++)

@@ -98,9 +98,8 @@ static void answer(nghttp2_session *s, int32_t id)
     }
 }
 
-static int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8_t *name,
-                     size_t name_size, const uint8_t *value, size_t size, uint8_t flags,
-                     void *context)
+static int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8_t *name, size_t name_size,
+                     const uint8_t *value, size_t size, uint8_t flags, void *context)
 {
     (void)s;
     (void)flags;
@@ -111,8 +110,7 @@ static int on_header(nghttp2_session *s, const nghttp2_frame *frame, const uint8
     return 0;
 }
 
-static int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *data, size_t size,
-                   void *context)
+static int on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *data, size_t size, void *context)
 {
     (void)s;
     (void)flags;
@@ -149,8 +147,7 @@ static void serve_one(void)
         ssize_t size;
         while ((size = nghttp2_session_mem_send(s, &data)) > 0)
             for (ssize_t put = 0, n; put < size; put += n)
-                if ((n = send(here.fd, data + put, (size_t)(size - put), MSG_NOSIGNAL)) <= 0)
-                    return;
+                if ((n = send(here.fd, data + put, (size_t)(size - put), MSG_NOSIGNAL)) <= 0) return;
         ssize_t got = read(here.fd, bytes, sizeof bytes);
         if (got <= 0 || nghttp2_session_mem_recv(s, bytes, (size_t)got) < 0) return;
     }
@@ -178,8 +175,7 @@ void live_front_http2(live_front *f)
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof a;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_true(listener >= 0 && bind(listener, (struct sockaddr *)&a, sizeof a) == 0 &&
-                listen(listener, 500) == 0);
+    assert_true(listener >= 0 && bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 500) == 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &size), 0);
     *f = (live_front){.port = ntohs(a.sin_port), .process = fork()};
     assert_true(f->process >= 0);

@@ -25,9 +25,8 @@
 
 static struct sockaddr_in here(uint32_t port)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons((uint16_t)port),
-                                .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 }
 
 static int listen_somewhere(uint32_t *port)
@@ -50,8 +49,8 @@ static X509 *make_certificate(EVP_PKEY *key, const char *name)
     X509_gmtime_adj(X509_getm_notAfter(x), 100000);
     X509_set_version(x, 2);
     X509_set_pubkey(x, key);
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-                               (const unsigned char *)"raddle test", -1, -1, 0);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC, (const unsigned char *)"raddle test", -1,
+                               -1, 0);
     X509_set_issuer_name(x, X509_get_subject_name(x));
     X509V3_set_ctx(&context, x, x, NULL, NULL, 0);
     X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, NID_subject_alt_name, name);
@@ -62,8 +61,8 @@ static X509 *make_certificate(EVP_PKEY *key, const char *name)
     return x;
 }
 
-static int choose(SSL *ssl, const unsigned char **out, unsigned char *size, const unsigned char *in,
-                  unsigned in_size, void *wanted)
+static int choose(SSL *ssl, const unsigned char **out, unsigned char *size, const unsigned char *in, unsigned in_size,
+                  void *wanted)
 {
     const char *alpn = wanted;
     (void)ssl;
@@ -115,8 +114,7 @@ static void serve_one(SSL_CTX *context, int front, uint32_t to_port)
     setsockopt(front, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(back, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (to_port == 0 && SSL_accept(ssl) == 1) renegotiate(ssl);
-    if (SSL_accept(ssl) == 1 && connect(back, (struct sockaddr *)&a, sizeof a) == 0)
-        pass_on(ssl, front, back);
+    if (SSL_accept(ssl) == 1 && connect(back, (struct sockaddr *)&a, sizeof a) == 0) pass_on(ssl, front, back);
 }
 
 static void serve(SSL_CTX *context, int listener, uint32_t to_port)

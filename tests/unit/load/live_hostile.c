@@ -42,25 +42,22 @@ static void put(uint8_t *to, size_t *size, const void *bytes, size_t count)
     *size += count;
 }
 
-static void put_frame(uint8_t *to, size_t *size, uint8_t type, uint8_t flags, uint32_t stream,
-                      const void *payload, size_t count)
+static void put_frame(uint8_t *to, size_t *size, uint8_t type, uint8_t flags, uint32_t stream, const void *payload,
+                      size_t count)
 {
-    uint8_t head[9] = {
-        (uint8_t)(count >> 16), (uint8_t)(count >> 8), (uint8_t)count, type, flags, 0, 0,
-        (uint8_t)(stream >> 8), (uint8_t)stream};
+    uint8_t head[9] = {(uint8_t)(count >> 16), (uint8_t)(count >> 8), (uint8_t)count, type, flags, 0, 0,
+                       (uint8_t)(stream >> 8), (uint8_t)stream};
     put(to, size, head, sizeof head);
     put(to, size, payload, count);
 }
 
-static void first_frame(uint8_t type, uint8_t flags, uint32_t stream, const void *payload,
-                        size_t count)
+static void first_frame(uint8_t type, uint8_t flags, uint32_t stream, const void *payload, size_t count)
 {
     put_frame(script.first, &script.first_size, type, flags, stream, payload, count);
 }
 
 /* As often as it fits. */
-static void again_frame(uint8_t type, uint8_t flags, uint32_t stream, const void *payload,
-                        size_t count)
+static void again_frame(uint8_t type, uint8_t flags, uint32_t stream, const void *payload, size_t count)
 {
     while (script.again_size + 9 + count <= sizeof script.again)
         put_frame(script.again, &script.again_size, type, flags, stream, payload, count);
@@ -81,8 +78,7 @@ static void first_text(const char *text)
 static void header_bomb(void)
 {
     static uint8_t block[16000];
-    static const uint8_t begin[] = {0x88, 0x40, 0x01, 'x',
-                                    0x7f, 0xa1, 0x1e}; /* 4,000 = 127 + 3,873 */
+    static const uint8_t begin[] = {0x88, 0x40, 0x01, 'x', 0x7f, 0xa1, 0x1e}; /* 4,000 = 127 + 3,873 */
     size_t size = 0;
     put(block, &size, begin, sizeof begin);
     memset(block + size, 'v', 4000);
@@ -99,8 +95,7 @@ static void write_http2(enum live_hostility kind)
     static const uint8_t one[] = {0, 0, 0, 1}, no_streams[] = {0, 3, 0, 0, 0, 0};
     bool silent = kind == HOSTILE_NO_STREAMS;
     first_frame(FRAME_SETTINGS, 0, 0, no_streams, silent ? sizeof no_streams : 0);
-    if (kind == HOSTILE_DATA || kind == HOSTILE_EMPTY_DATA)
-        first_frame(FRAME_HEADERS, END_HEADERS, 1, ok, sizeof ok);
+    if (kind == HOSTILE_DATA || kind == HOSTILE_EMPTY_DATA) first_frame(FRAME_HEADERS, END_HEADERS, 1, ok, sizeof ok);
     switch (kind) {
     case HOSTILE_PING:
     case HOSTILE_DEAF_PING: again_frame(FRAME_PING, 0, 0, zero, 8); break;
@@ -115,9 +110,7 @@ static void write_http2(enum live_hostility kind)
     case HOSTILE_WINDOW_UPDATE: again_frame(FRAME_WINDOW_UPDATE, 0, 0, one, sizeof one); break;
     case HOSTILE_PRIORITY: again_frame(FRAME_PRIORITY, 0, 1, zero, 5); break;
     case HOSTILE_UNKNOWN_FRAME: again_frame(FRAME_UNKNOWN, 0, 0, zero, 0); break;
-    case HOSTILE_INTERIM_HEADERS:
-        again_frame(FRAME_HEADERS, END_HEADERS, 1, go_on, sizeof go_on);
-        break;
+    case HOSTILE_INTERIM_HEADERS: again_frame(FRAME_HEADERS, END_HEADERS, 1, go_on, sizeof go_on); break;
     case HOSTILE_HEADER_BOMB: header_bomb(); break;
     default: break;
     }
@@ -132,9 +125,7 @@ static void write_http1(enum live_hostility kind)
     }
     first_text("HTTP/1.1 200 OK\r\n");
     if (kind == HOSTILE_BODY) first_text("Transfer-Encoding: chunked\r\n\r\n");
-    again_text(kind == HOSTILE_BODY      ? "5\r\nhello\r\n"
-               : kind == HOSTILE_TRICKLE ? "a"
-                                         : "X-More: of it\r\n");
+    again_text(kind == HOSTILE_BODY ? "5\r\nhello\r\n" : kind == HOSTILE_TRICKLE ? "a" : "X-More: of it\r\n");
     if (kind == HOSTILE_TRICKLE) script.again_size = 1;
 }
 
@@ -185,8 +176,7 @@ void live_hostile_open(live_front *f, enum live_hostility kind)
     socklen_t size = sizeof a;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 4096;
     assert_true(listener >= 0);
-    if (kind == HOSTILE_DEAF_PING)
-        setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    if (kind == HOSTILE_DEAF_PING) setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     assert_true(bind(listener, (struct sockaddr *)&a, sizeof a) == 0 && listen(listener, 500) == 0);
     assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &size), 0);
     *f = (live_front){.port = ntohs(a.sin_port), .process = fork()};

@@ -35,30 +35,26 @@ void world_open(world *w, const rad__load_serve_options *o, const char *path)
     assert_true(w->server >= 0);
     if (w->server == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM);
-        if (rad__load_serve_run(serve, &stop_serving, &error) != 0)
-            fprintf(stderr, "serve: %s\n", error.text);
+        if (rad__load_serve_run(serve, &stop_serving, &error) != 0) fprintf(stderr, "serve: %s\n", error.text);
         rad__load_serve_close(serve);
         _exit(error.code != 0);
     }
     signal(SIGTERM, SIG_DFL);
     snprintf(w->port, sizeof w->port, "%u", rad__load_serve_port(serve));
     rad__load_serve_close(serve);
-    w->target =
-        (struct rad__load_target){.name = "here",
-                                  .host = "127.0.0.1",
-                                  .port = w->port,
-                                  .max_connections = 10,
-                                  .streams = 1,
-                                  .connect_timeout_ns = PATIENCE_SECONDS * UINT64_C(1000000000)};
-    w->requests[0] = (struct rad__load_request){
-        .name = "first", .method = "GET", .path = path, .target = RAD_NONE};
-    w->scenario = (rad__load_scenario){
-        .requests = w->requests,
-        .request_count = 1,
-        .targets = &w->target,
-        .target_count = 1,
-        .users = 4,
-        .limits = {.max_response_bytes = 1 << 20, .max_header_bytes = 8 << 10}};
+    w->target = (struct rad__load_target){.name = "here",
+                                          .host = "127.0.0.1",
+                                          .port = w->port,
+                                          .max_connections = 10,
+                                          .streams = 1,
+                                          .connect_timeout_ns = PATIENCE_SECONDS * UINT64_C(1000000000)};
+    w->requests[0] = (struct rad__load_request){.name = "first", .method = "GET", .path = path, .target = RAD_NONE};
+    w->scenario = (rad__load_scenario){.requests = w->requests,
+                                       .request_count = 1,
+                                       .targets = &w->target,
+                                       .target_count = 1,
+                                       .users = 4,
+                                       .limits = {.max_response_bytes = 1 << 20, .max_header_bytes = 8 << 10}};
 }
 
 static bool use_uring;
@@ -77,11 +73,8 @@ bool world_uses_uring(void)
 void world_engine(world *w)
 {
     rad_error error = {0};
-    rad__load_live_options o = {.scenario = &w->scenario,
-                                .seed = 5,
-                                .uring = use_uring,
-                                .interrupted = &w->interrupted,
-                                .env = rad__os_env};
+    rad__load_live_options o = {
+        .scenario = &w->scenario, .seed = 5, .uring = use_uring, .interrupted = &w->interrupted, .env = rad__os_env};
     if (rad__load_live_open(&w->engine, &o, NULL, &error) != 0) fail_msg("%s", error.text);
 }
 
@@ -119,8 +112,7 @@ uint64_t world_send(world *w, uint32_t vu, uint32_t conn, uint32_t what, bool op
     return w->request;
 }
 
-void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn,
-              uint64_t request)
+void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn, uint64_t request)
 {
     rad__load_effect e = {.kind = kind, .vu = vu, .conn = conn, .request = request};
     act(w, &e);
@@ -138,8 +130,7 @@ void world_look(world *w, uint32_t count, uint32_t ms)
     uint64_t end = w->now_ns + (uint64_t)ms * 1000000;
     w->got_count = 0;
     do {
-        if (w->engine->kind->turn(w->engine, end, true, &turn, &error) != 0)
-            fail_msg("%s", error.text);
+        if (w->engine->kind->turn(w->engine, end, true, &turn, &error) != 0) fail_msg("%s", error.text);
         assert_true(turn.now_ns >= w->now_ns);
         w->now_ns = turn.now_ns;
         for (uint32_t i = 0; i < turn.input_count && w->got_count < WORLD_INPUTS; i++) {
@@ -167,8 +158,7 @@ enum rad__load_fault world_ask(world *w, const char *path)
         w->engine->kind->close(w->engine);
         w->requests[0].path = path;
         w->now_ns = 0;
-        rad__load_live_options o = {
-            .scenario = &w->scenario, .seed = 5, .uring = use_uring, .env = rad__os_env};
+        rad__load_live_options o = {.scenario = &w->scenario, .seed = 5, .uring = use_uring, .env = rad__os_env};
         if (rad__load_live_open(&w->engine, &o, NULL, &error) != 0) fail_msg("%s", error.text);
     }
     uint64_t request = world_send(w, 3, 0, 0, true, false);

@@ -32,11 +32,9 @@ void world_engine(world *w);
 void world_close(world *w);
 
 /* Runs tests over epoll, then over io_uring: how many failed. TEST_ONLY: only the test of that name. */
-#define world_run_twice(tests)                                                                     \
-    (storm_choose(), world_use_uring(false),                                                       \
-     world_failed = cmocka_run_group_tests_name("epoll", tests, NULL, NULL),                       \
-     world_use_uring(true),                                                                        \
-     world_failed + cmocka_run_group_tests_name("io_uring", tests, NULL, NULL))
+#define world_run_twice(tests)                                                                                         \
+    (storm_choose(), world_use_uring(false), world_failed = cmocka_run_group_tests_name("epoll", tests, NULL, NULL),   \
+     world_use_uring(true), world_failed + cmocka_run_group_tests_name("io_uring", tests, NULL, NULL))
 extern int world_failed;
 void world_use_uring(bool uring);
 bool world_uses_uring(void);
@@ -44,8 +42,7 @@ void world_stop_server(world *w);
 
 /* Sends request `what` for user `vu`; the request's number. */
 uint64_t world_send(world *w, uint32_t vu, uint32_t conn, uint32_t what, bool open, bool last);
-void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn,
-              uint64_t request);
+void world_do(world *w, enum rad__load_effect_kind kind, uint32_t vu, uint32_t conn, uint64_t request);
 
 /* Turns until there are `count` inputs; adds them to w->got, which begins anew. The second gives up after that many
  * milliseconds. */

@@ -71,8 +71,7 @@ void load_trial_begin(load_trial *t, const rad__load_scenario *s, uint64_t seed)
     load_trial_begin_as(t, s, seed, RAD__LOAD_LOG_VERSION);
 }
 
-void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed,
-                         uint32_t version)
+void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed, uint32_t version)
 {
     rad_error error = {0};
     *t = (load_trial){0};
@@ -85,22 +84,18 @@ void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t se
                                           .engine = RAD__LOAD_ENGINE_SIMULATED,
                                           .tool = "test"};
     assert_int_equal(rad__load_log_begin(&t->log, header, "", ""), 0);
-    if (rad__load_core_open(&t->core, s, seed, 0, 1, true, &t->log, &error) != 0)
-        fail_msg("%s", error.text);
-    assert_int_equal(rad__load_simulated_open(&t->engine, s, seed, 0, 1, t->core.user_capacity,
-                                              t->core.pool.conn_count, &error),
-                     0);
+    if (rad__load_core_open(&t->core, s, seed, 0, 1, true, &t->log, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(
+        rad__load_simulated_open(&t->engine, s, seed, 0, 1, t->core.user_capacity, t->core.pool.conn_count, &error), 0);
 }
 
 void load_trial_turn(load_trial *t)
 {
     rad__load_turn turn;
     rad_error error = {0};
-    assert_int_equal(
-        t->engine->kind->turn(t->engine, rad__load_core_due(&t->core), true, &turn, &error), 0);
+    assert_int_equal(t->engine->kind->turn(t->engine, rad__load_core_due(&t->core), true, &turn, &error), 0);
     if (rad__load_core_turn(&t->core, &turn, &error) != 0) fail_msg("%s", error.text);
-    assert_int_equal(t->engine->kind->act(t->engine, t->core.effects, t->core.effect_count, &error),
-                     0);
+    assert_int_equal(t->engine->kind->act(t->engine, t->core.effects, t->core.effect_count, &error), 0);
     const char *wrong = rad__load_core_wrong(&t->core);
     if (wrong != NULL) fail_msg("tick %lu: %s", (unsigned long)t->core.tick, wrong);
 }
@@ -126,8 +121,7 @@ rad__load_log_reader load_reader(const rad_bytes *file)
 {
     rad__load_log_reader r;
     rad_error error = {0};
-    if (rad__load_log_read(&r, "test.log", file->data, file->size, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__load_log_read(&r, "test.log", file->data, file->size, &error) != 0) fail_msg("%s", error.text);
     return r;
 }
 
@@ -154,8 +148,7 @@ void load_verified(const load_trial *t)
     rad__load_log_reader r = load_reader(&t->file);
     struct rad__load_verdict verdict;
     rad_error error = {0};
-    if (rad__load_verify(&r, t->core.scenario, &verdict, NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__load_verify(&r, t->core.scenario, &verdict, NULL, &error) != 0) fail_msg("%s", error.text);
     if (!verdict.same) fail_msg("%s", verdict.text);
     assert_true(verdict.over);
     assert_false(verdict.cut_off);

@@ -22,8 +22,7 @@ typedef struct load_scene {
 
 /* `users` users for `seconds`, one request in a loop, answered after 20 ms; tick 1 ms. */
 void load_scene_make(load_scene *scene, uint32_t users, uint64_t seconds);
-void load_scene_open(load_scene *scene, uint32_t users, uint64_t rate,
-                     uint64_t seconds); /* arrivals */
+void load_scene_open(load_scene *scene, uint32_t users, uint64_t rate, uint64_t seconds); /* arrivals */
 
 /* A run on the simulated target, all of it. */
 typedef struct load_trial {
@@ -35,8 +34,7 @@ typedef struct load_trial {
 
 void load_trial_begin(load_trial *t, const rad__load_scenario *s, uint64_t seed);
 /* The same, with a log as an older raddle wrote it. */
-void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed,
-                         uint32_t version);
+void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t seed, uint32_t version);
 void load_trial_turn(load_trial *t); /* one */
 void load_trial_run(load_trial *t);  /* to the end */
 void load_trial_end(load_trial *t);  /* frees it */

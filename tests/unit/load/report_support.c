@@ -48,18 +48,14 @@ void report_scene_rich(load_scene *scene, uint32_t users, uint64_t seconds)
                                                     .checks = CHECKS,
                                                     .check_count = 1};
     s->request_count = 3;
-    scene->assertions[0] = (struct rad__load_assertion){.name = "p99_latency_ms",
-                                                        .measure = RAD__LOAD_SERVICE_NS,
-                                                        .percentile_ppm = 990000,
-                                                        .bound = 100 * MS};
-    scene->assertions[1] = (struct rad__load_assertion){
-        .name = "error_rate_max", .measure = RAD__LOAD_ERROR_SHARE, .bound = 500000};
-    scene->assertions[2] = (struct rad__load_assertion){
-        .name = "rps_min", .measure = RAD__LOAD_RATE, .at_least = true, .bound = 1000};
-    scene->assertions[3] = (struct rad__load_assertion){.name = "success_rate_min",
-                                                        .measure = RAD__LOAD_SUCCESS_SHARE,
-                                                        .at_least = true,
-                                                        .bound = 999000};
+    scene->assertions[0] = (struct rad__load_assertion){
+        .name = "p99_latency_ms", .measure = RAD__LOAD_SERVICE_NS, .percentile_ppm = 990000, .bound = 100 * MS};
+    scene->assertions[1] =
+        (struct rad__load_assertion){.name = "error_rate_max", .measure = RAD__LOAD_ERROR_SHARE, .bound = 500000};
+    scene->assertions[2] =
+        (struct rad__load_assertion){.name = "rps_min", .measure = RAD__LOAD_RATE, .at_least = true, .bound = 1000};
+    scene->assertions[3] = (struct rad__load_assertion){
+        .name = "success_rate_min", .measure = RAD__LOAD_SUCCESS_SHARE, .at_least = true, .bound = 999000};
     s->assertion_count = 4;
 }
 
@@ -91,17 +87,14 @@ rad_load_result *report_of_run(load_trial *t)
     return r;
 }
 
-rad_load_result *report_of_log(const rad_bytes *file, const rad__load_scenario *s,
-                               const char *filter)
+rad_load_result *report_of_log(const rad_bytes *file, const rad__load_scenario *s, const char *filter)
 {
     rad_error error = {0};
     rad_load_result *r = report_empty(s);
     rad__load_log_reader reader = load_reader(file);
     rad__load_filter f = {0};
-    if (filter != NULL && rad__load_filter_parse(&f, &r->scenario, filter, &error) != 0)
-        fail_msg("%s", error.text);
-    if (rad__load_analyze(r, &reader, filter != NULL ? &f : NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (filter != NULL && rad__load_filter_parse(&f, &r->scenario, filter, &error) != 0) fail_msg("%s", error.text);
+    if (rad__load_analyze(r, &reader, filter != NULL ? &f : NULL, &error) != 0) fail_msg("%s", error.text);
     rad__load_filter_free(&f);
     return r;
 }
@@ -135,16 +128,14 @@ void report_same(const rad_load_result *a, const rad_load_result *b)
     same_histogram(&x->response, &y->response);
     same_histogram(&x->connect, &y->connect);
     for (uint32_t i = 0; i < a->scenario.request_count; i++) {
-        assert_memory_equal(&x->by_request[i].tally, &y->by_request[i].tally,
-                            sizeof x->by_request[i].tally);
+        assert_memory_equal(&x->by_request[i].tally, &y->by_request[i].tally, sizeof x->by_request[i].tally);
         assert_int_equal(x->by_request[i].ok, y->by_request[i].ok);
         assert_int_equal(x->by_request[i].checks_failed, y->by_request[i].checks_failed);
         same_histogram(&x->by_request[i].service, &y->by_request[i].service);
     }
     assert_int_equal(x->second_count, y->second_count);
     for (uint32_t i = 0; i < x->second_count; i++)
-        assert_memory_equal(&x->seconds[i], &y->seconds[i],
-                            offsetof(struct rad__load_second, users) + 4);
+        assert_memory_equal(&x->seconds[i], &y->seconds[i], offsetof(struct rad__load_second, users) + 4);
 }
 
 char *report_text(const rad_load_result *r, enum rad_load_form form)
@@ -165,8 +156,7 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 }
 
 /* Written one after the other into one log, which goes on with the next shard: the blocks say whose they are. */
-void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, rad_bytes *file,
-                   rad_load_result *r)
+void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, rad_bytes *file, rad_load_result *r)
 {
     rad__load_log log;
     rad_error error = {0};
@@ -184,13 +174,11 @@ void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, 
         rad__load_engine *engine;
         log.shard = i;
         assert_int_equal(rad__load_core_open(&core, s, seed, i, shards, true, &log, &error), 0);
-        assert_int_equal(rad__load_simulated_open(&engine, s, seed, i, shards, core.user_capacity,
-                                                  core.pool.conn_count, &error),
-                         0);
+        assert_int_equal(
+            rad__load_simulated_open(&engine, s, seed, i, shards, core.user_capacity, core.pool.conn_count, &error), 0);
         while (!rad__load_core_over(&core)) {
             rad__load_turn turn;
-            assert_int_equal(
-                engine->kind->turn(engine, rad__load_core_due(&core), true, &turn, &error), 0);
+            assert_int_equal(engine->kind->turn(engine, rad__load_core_due(&core), true, &turn, &error), 0);
             if (rad__load_core_turn(&core, &turn, &error) != 0) fail_msg("%s", error.text);
             assert_int_equal(engine->kind->act(engine, core.effects, core.effect_count, &error), 0);
         }

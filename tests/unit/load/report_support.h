@@ -15,8 +15,7 @@ rad_load_result *report_empty(const rad__load_scenario *s);
 /* Of a trial that was run: takes its statistics. */
 rad_load_result *report_of_run(load_trial *t);
 /* Of a log; fails the test when it cannot be analysed. */
-rad_load_result *report_of_log(const rad_bytes *file, const rad__load_scenario *s,
-                               const char *filter);
+rad_load_result *report_of_log(const rad_bytes *file, const rad__load_scenario *s, const char *filter);
 /* What is said when it cannot. */
 void report_refused(const rad_bytes *file, const rad__load_scenario *s, rad_error *error);
 
@@ -26,7 +25,6 @@ void report_same(const rad_load_result *a, const rad_load_result *b);
 char *report_text(const rad_load_result *r, enum rad_load_form form);
 
 /* A log of n shards, one run after the other. */
-void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, rad_bytes *file,
-                   rad_load_result *r);
+void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, rad_bytes *file, rad_load_result *r);
 
 #endif

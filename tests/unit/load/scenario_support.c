@@ -59,11 +59,10 @@ void scenario_refused(const char *text, const char *place, const char *words)
     rad__load_scenario s;
     rad_error error = {0};
     char begin[100];
-    int code =
-        rad__load_scenario_parse(&s, "t/s.toml", text, strlen(text), &SCENARIO_FILES, &error);
+    int code = rad__load_scenario_parse(&s, "t/s.toml", text, strlen(text), &SCENARIO_FILES, &error);
     if (code == 0) fail_msg("accepted, but it should say '%s':\n%s", words, text);
     snprintf(begin, sizeof begin, "t/s.toml:%s: ", place);
-    if (code != RAD_EINPUT || error.code != RAD_EINPUT ||
-        strncmp(error.text, begin, strlen(begin)) != 0 || strstr(error.text, words) == NULL)
+    if (code != RAD_EINPUT || error.code != RAD_EINPUT || strncmp(error.text, begin, strlen(begin)) != 0 ||
+        strstr(error.text, words) == NULL)
         fail_msg("says '%s', but should say '%s…%s' of\n%s", error.text, begin, words, text);
 }

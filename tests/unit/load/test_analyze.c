@@ -134,8 +134,7 @@ static void a_log_that_was_cut_off_is_analysed_as_far_as_it_goes(void **state)
     assert_true(part->cut_off);
     assert_true(part->under_way > 0);
     assert_true(a->issued < whole->metrics.all.issued && a->issued > 0);
-    assert_int_equal(a->issued,
-                     a->responses + a->errors + a->timeouts + a->cancelled + part->under_way);
+    assert_int_equal(a->issued, a->responses + a->errors + a->timeouts + a->cancelled + part->under_way);
     rad_load_result *chosen = report_of_log(&t.file, &scene.s, "kind == 'under_way'");
     assert_int_equal(chosen->metrics.all.issued, part->under_way);
     rad_load_result_free(whole);
@@ -160,8 +159,7 @@ struct story {
 
 static void story_begin(struct story *s)
 {
-    struct rad__load_log_header header = {
-        .tick_ns = MS, .shards = 1, .level = 1, .engine = 1, .seed = 1};
+    struct rad__load_log_header header = {.tick_ns = MS, .shards = 1, .level = 1, .engine = 1, .seed = 1};
     struct rad__load_turn_record turn = {.passed_ns = MS};
     *s = (struct story){.file = {0}};
     rad__load_log_open(&s->log, keep, &s->file);
@@ -175,8 +173,7 @@ static void tell(struct story *s, rad__load_event e)
 }
 
 /* Has to be refused, at this record, because of this. */
-static void story_is_refused(struct story *s, const rad__load_scenario *scenario, unsigned record,
-                             const char *why)
+static void story_is_refused(struct story *s, const rad__load_scenario *scenario, unsigned record, const char *why)
 {
     rad_error error;
     char place[32];
@@ -189,35 +186,34 @@ static void story_is_refused(struct story *s, const rad__load_scenario *scenario
     rad__bytes_free(&s->file);
 }
 
-#define SPAWN                                                                                      \
-    (rad__load_event)                                                                              \
-    {                                                                                              \
-        .kind = RAD__LOAD_VU_SPAWNED                                                               \
+#define SPAWN                                                                                                          \
+    (rad__load_event)                                                                                                  \
+    {                                                                                                                  \
+        .kind = RAD__LOAD_VU_SPAWNED                                                                                   \
     }
-#define READY                                                                                      \
-    (rad__load_event)                                                                              \
-    {                                                                                              \
-        .kind = RAD__LOAD_VU_READY                                                                 \
+#define READY                                                                                                          \
+    (rad__load_event)                                                                                                  \
+    {                                                                                                                  \
+        .kind = RAD__LOAD_VU_READY                                                                                     \
     }
-#define ISSUE                                                                                      \
-    (rad__load_event)                                                                              \
-    {                                                                                              \
-        .kind = RAD__LOAD_ISSUED, .request = 1, .flags = RAD__LOAD_MEASURED                        \
+#define ISSUE                                                                                                          \
+    (rad__load_event)                                                                                                  \
+    {                                                                                                                  \
+        .kind = RAD__LOAD_ISSUED, .request = 1, .flags = RAD__LOAD_MEASURED                                            \
     }
-#define ANSWER                                                                                     \
-    (rad__load_event)                                                                              \
-    {                                                                                              \
-        .kind = RAD__LOAD_RESPONSE, .request = 1, .status = 200, .flags = RAD__LOAD_MEASURED       \
+#define ANSWER                                                                                                         \
+    (rad__load_event)                                                                                                  \
+    {                                                                                                                  \
+        .kind = RAD__LOAD_RESPONSE, .request = 1, .status = 200, .flags = RAD__LOAD_MEASURED                           \
     }
-#define OVER                                                                                       \
-    (rad__load_event)                                                                              \
-    {                                                                                              \
-        .kind = RAD__LOAD_PHASE, .count = RAD__LOAD_OVER                                           \
+#define OVER                                                                                                           \
+    (rad__load_event)                                                                                                  \
+    {                                                                                                                  \
+        .kind = RAD__LOAD_PHASE, .count = RAD__LOAD_OVER                                                               \
     }
 
 /* Events one after the other; the last of them is against the rules. */
-static void refused(const rad__load_scenario *s, const rad__load_event *events, unsigned count,
-                    const char *why)
+static void refused(const rad__load_scenario *s, const rad__load_event *events, unsigned count, const char *why)
 {
     struct story story;
     story_begin(&story);
@@ -225,10 +221,10 @@ static void refused(const rad__load_scenario *s, const rad__load_event *events, 
     story_is_refused(&story, s, count + 1, why);
 }
 
-#define REFUSED(why, ...)                                                                          \
-    do {                                                                                           \
-        const rad__load_event events_[] = {__VA_ARGS__};                                           \
-        refused(&scene.s, events_, sizeof events_ / sizeof *events_, why);                         \
+#define REFUSED(why, ...)                                                                                              \
+    do {                                                                                                               \
+        const rad__load_event events_[] = {__VA_ARGS__};                                                               \
+        refused(&scene.s, events_, sizeof events_ / sizeof *events_, why);                                             \
     } while (0)
 
 static void users_come_before_what_they_do(void **state)
@@ -239,12 +235,10 @@ static void users_come_before_what_they_do(void **state)
     REFUSED("not spawned", READY);
     REFUSED("out of turn", {.kind = RAD__LOAD_VU_SPAWNED, .vu = 1});
     REFUSED("out of turn", SPAWN, SPAWN);
-    REFUSED("more users", SPAWN, {.kind = RAD__LOAD_VU_SPAWNED, .vu = 1},
-            {.kind = RAD__LOAD_VU_SPAWNED, .vu = 2});
+    REFUSED("more users", SPAWN, {.kind = RAD__LOAD_VU_SPAWNED, .vu = 1}, {.kind = RAD__LOAD_VU_SPAWNED, .vu = 2});
     REFUSED("twice", SPAWN, READY, READY);
     REFUSED("not ready", SPAWN, ISSUE);
-    REFUSED("complete twice", SPAWN, READY, {.kind = RAD__LOAD_VU_COMPLETE},
-            {.kind = RAD__LOAD_VU_COMPLETE});
+    REFUSED("complete twice", SPAWN, READY, {.kind = RAD__LOAD_VU_COMPLETE}, {.kind = RAD__LOAD_VU_COMPLETE});
     REFUSED("was complete", SPAWN, {.kind = RAD__LOAD_VU_COMPLETE}, READY);
     REFUSED("was complete", SPAWN, READY, {.kind = RAD__LOAD_VU_COMPLETE}, ISSUE);
     REFUSED("while its request is under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_VU_COMPLETE});
@@ -257,20 +251,15 @@ static void requests_end_once_and_as_they_began(void **state)
     report_scene_rich(&scene, 2, 1);
     REFUSED("not under way", SPAWN, READY, ANSWER);
     REFUSED("not under way", SPAWN, READY, ISSUE, ANSWER, ANSWER);
-    REFUSED("not under way", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_TIMEOUT, .request = 2, .flags = 1});
-    REFUSED("another of the user", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_ISSUED, .request = 2, .flags = 1});
+    REFUSED("not under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_TIMEOUT, .request = 2, .flags = 1});
+    REFUSED("another of the user", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ISSUED, .request = 2, .flags = 1});
     REFUSED("another number", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 2});
-    REFUSED("as another one", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_ERROR, .request = 1, .what = 1, .flags = 1});
+    REFUSED("as another one", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ERROR, .request = 1, .what = 1, .flags = 1});
     REFUSED("warm-up", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_CANCELLED, .request = 1});
-    REFUSED("fault", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_ERROR, .request = 1, .flags = 1, .fault = 99});
+    REFUSED("fault", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ERROR, .request = 1, .flags = 1, .fault = 99});
     REFUSED("does not have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .what = 3});
     REFUSED("does not have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .target = 1});
-    REFUSED("late answer to a request that is under way", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_LATE, .request = 1});
+    REFUSED("late answer to a request that is under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_LATE, .request = 1});
     REFUSED("never made", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_LATE, .request = 2});
 }
 
@@ -283,12 +272,9 @@ static void connections_are_asked_for(void **state)
     scene.s.target_count = 2;
     REFUSED("nobody asked for", {.kind = RAD__LOAD_CONN_ESTABLISHED});
     REFUSED("none can have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .conn = 4});
-    REFUSED("another target", SPAWN, READY, ISSUE,
-            {.kind = RAD__LOAD_CONN_ESTABLISHED, .target = 1});
-    REFUSED("another target", SPAWN, READY, ISSUE, ANSWER,
-            {.kind = RAD__LOAD_ISSUED, .request = 2, .target = 1});
-    REFUSED("closed before", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_CONN_CLOSED},
-            {.kind = RAD__LOAD_CONN_CLOSED});
+    REFUSED("another target", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_CONN_ESTABLISHED, .target = 1});
+    REFUSED("another target", SPAWN, READY, ISSUE, ANSWER, {.kind = RAD__LOAD_ISSUED, .request = 2, .target = 1});
+    REFUSED("closed before", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_CONN_CLOSED}, {.kind = RAD__LOAD_CONN_CLOSED});
 }
 
 static void nothing_follows_the_end(void **state)
@@ -302,8 +288,7 @@ static void nothing_follows_the_end(void **state)
             {.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_DRAINING});
     REFUSED("after the run is over", OVER, OVER);
     REFUSED("out of turn", {.kind = RAD__LOAD_PHASE, .count = 3});
-    REFUSED("after the time was up", SPAWN, READY,
-            {.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_DRAINING}, ISSUE);
+    REFUSED("after the time was up", SPAWN, READY, {.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_DRAINING}, ISSUE);
     REFUSED("an assertion that", {.kind = RAD__LOAD_ASSERTION_PASSED});
     REFUSED("fault", {.kind = RAD__LOAD_EXHAUSTED, .fault = 99});
 
@@ -366,8 +351,7 @@ static void records_that_do_not_fit_are_refused(void **state)
             struct story story;
             rad_bytes fields = {0};
             for (uint32_t i = 0; i < KINDS[k].fields; i++)
-                rad__bytes_put_varint(&fields,
-                                      wrong == 0 && i == KINDS[k].narrow ? UINT64_C(1) << 32 : 0);
+                rad__bytes_put_varint(&fields, wrong == 0 && i == KINDS[k].narrow ? UINT64_C(1) << 32 : 0);
             if (wrong == 1) fields.size--;
             if (wrong == 2) rad__bytes_put(&fields, "", 1);
             struct rad__load_raw raw = {KINDS[k].kind, fields.size, fields.data};

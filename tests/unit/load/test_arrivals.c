@@ -79,10 +79,8 @@ static void the_newest_goes_first(void **state)
     load_scene scene;
     load_trial t;
     load_scene_open(&scene, 10, 100, 1);
-    scene.stages[0] =
-        (struct rad__load_stage){100 * MS, 25 * 1000, 25 * 1000}; /* at 0, 40, 80 ms */
-    scene.stages[1] =
-        (struct rad__load_stage){900 * MS, 1000, 1000}; /* one more, when all are free */
+    scene.stages[0] = (struct rad__load_stage){100 * MS, 25 * 1000, 25 * 1000}; /* at 0, 40, 80 ms */
+    scene.stages[1] = (struct rad__load_stage){900 * MS, 1000, 1000};           /* one more, when all are free */
     scene.s.schedule.stage_count = 2;
     scene.latency[0].value = 150 * MS; /* users 0, 1, 2; they are free in this order */
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
@@ -235,9 +233,9 @@ static void shards_draw_apart(void **state)
         scene.connect[1] = (struct rad__load_point){1000000, 100 * MS};
         scene.s.simulated.connect.count = 2;
         assert_int_equal(rad__load_core_open(&core, &scene.s, 3, shard, 2, true, NULL, NULL), 0);
-        assert_int_equal(rad__load_simulated_open(&engine, &scene.s, 3, shard, 2,
-                                                  core.user_capacity, core.pool.conn_count, NULL),
-                         0);
+        assert_int_equal(
+            rad__load_simulated_open(&engine, &scene.s, 3, shard, 2, core.user_capacity, core.pool.conn_count, NULL),
+            0);
         assert_int_equal(rad__load_run(&core, engine, NULL, NULL), 0);
         assert_int_equal(core.metrics.early, 5);
         took[shard] = core.metrics.connect_ns;
@@ -269,14 +267,13 @@ struct asked {
 };
 
 /* What each arrival asks for, and how long it thinks in between; whatever the answers are like. */
-static void plan_of(struct asked plan[ARRIVALS][POSITIONS], uint64_t latency_ns, uint32_t reset_ppm,
-                    bool in_turn, uint32_t users)
+static void plan_of(struct asked plan[ARRIVALS][POSITIONS], uint64_t latency_ns, uint32_t reset_ppm, bool in_turn,
+                    uint32_t users)
 {
     load_scene scene;
     load_trial t;
     load_scene_open(&scene, users, 50, 4);
-    scene.stages[1] =
-        (struct rad__load_stage){60 * S, 0, 0}; /* so that all are served to their end */
+    scene.stages[1] = (struct rad__load_stage){60 * S, 0, 0}; /* so that all are served to their end */
     scene.s.schedule.stage_count = 2;
     scene.s.duration_ns = 64 * S;
     scene.latency[0].value = latency_ns;

@@ -198,8 +198,7 @@ static void decision_3_cohorts(void **state)
     scene.s.limits.max_activations = 2;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 4000), least = UINT32_MAX, most = 0,
-             each[6] = {0};
+    uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 4000), least = UINT32_MAX, most = 0, each[6] = {0};
     assert_in_range(count, 1990, 2000); /* two in every tick */
     for (uint32_t i = 0; i < count; i++) each[events[i].vu]++;
     for (uint32_t i = 0; i < 6; i++) {
@@ -356,8 +355,7 @@ static void decision_10_arrivals_know_their_time(void **state)
     const rad__load_metrics *m = &t.core.metrics;
     assert_int_equal(m->arrivals, 4000);
     assert_int_equal(m->dropped, 0);
-    uint64_t p95 = rad__histogram_quantile(&m->response, 95, 100),
-             p99 = rad__histogram_quantile(&m->response, 99, 100);
+    uint64_t p95 = rad__histogram_quantile(&m->response, 95, 100), p99 = rad__histogram_quantile(&m->response, 99, 100);
     assert_in_range(p95, 450 * MS, 550 * MS);
     assert_in_range(p99, 850 * MS, 950 * MS);
     load_verified(&t);
@@ -398,13 +396,10 @@ static void decision_11_an_assertion_ends_the_run(void **state)
     rad__load_event events[8];
     load_scene_make(&scene, 2, 60);
     scene.s.assertion_count = 2;
-    scene.assertions[0] = (struct rad__load_assertion){.name = "p99",
-                                                       .measure = RAD__LOAD_SERVICE_NS,
-                                                       .percentile_ppm = 990000,
-                                                       .bound = 10 * MS,
-                                                       .abort = true};
-    scene.assertions[1] = (struct rad__load_assertion){
-        .name = "rate", .measure = RAD__LOAD_RATE, .at_least = true, .bound = 1000};
+    scene.assertions[0] = (struct rad__load_assertion){
+        .name = "p99", .measure = RAD__LOAD_SERVICE_NS, .percentile_ppm = 990000, .bound = 10 * MS, .abort = true};
+    scene.assertions[1] =
+        (struct rad__load_assertion){.name = "rate", .measure = RAD__LOAD_RATE, .at_least = true, .bound = 1000};
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
     assert_true(t.core.failed);
@@ -427,12 +422,9 @@ static void decision_11_without_data_nothing_holds(void **state)
         enum rad__load_measure measure;
         bool at_least;
         uint64_t bound, then;
-    } CASES[] = {{RAD__LOAD_SERVICE_NS, false, UINT64_MAX / 2, 0},
-                 {RAD__LOAD_ERROR_SHARE, false, RAD__LOAD_PPM, 0},
-                 {RAD__LOAD_SUCCESS_SHARE, true, 0, RAD__LOAD_PPM},
-                 {RAD__LOAD_5XX_SHARE, false, RAD__LOAD_PPM, 0},
-                 {RAD__LOAD_CHECK_SHARE, true, 0, RAD__LOAD_PPM},
-                 {RAD__LOAD_RATE_REACHED, true, 0, RAD__LOAD_PPM},
+    } CASES[] = {{RAD__LOAD_SERVICE_NS, false, UINT64_MAX / 2, 0},  {RAD__LOAD_ERROR_SHARE, false, RAD__LOAD_PPM, 0},
+                 {RAD__LOAD_SUCCESS_SHARE, true, 0, RAD__LOAD_PPM}, {RAD__LOAD_5XX_SHARE, false, RAD__LOAD_PPM, 0},
+                 {RAD__LOAD_CHECK_SHARE, true, 0, RAD__LOAD_PPM},   {RAD__LOAD_RATE_REACHED, true, 0, RAD__LOAD_PPM},
                  {RAD__LOAD_RESPONSE_NS, false, UINT64_MAX / 2, 0}};
     for (uint32_t i = 0; i < 2 * sizeof CASES / sizeof *CASES; i++) {
         load_scene scene;
@@ -613,8 +605,7 @@ static void streams_end_with_their_connection(void **state)
     load_verified(&t);
     const rad__load_metrics *m = &t.core.metrics;
     assert_true(m->all.responses > 1000);
-    assert_true(m->by_fault[RAD__LOAD_RESET] >
-                3 * m->all.issued * 2 / 100); /* those beside it, too */
+    assert_true(m->by_fault[RAD__LOAD_RESET] > 3 * m->all.issued * 2 / 100); /* those beside it, too */
     assert_true(m->connections >= m->all.issued / 50);
     load_trial_end(&t);
 }
@@ -622,10 +613,8 @@ static void streams_end_with_their_connection(void **state)
 static void arrivals_have_closed_forms(void **state)
 {
     (void)state;
-    struct rad__load_stage stages[] = {
-        {10 * S, 100000, 100000}, {10 * S, 100000, 300000}, {10 * S, 300000, 0}};
-    struct rad__load_schedule schedule = {
-        .model = RAD__LOAD_OPEN, .stage_count = 3, .stages = stages};
+    struct rad__load_stage stages[] = {{10 * S, 100000, 100000}, {10 * S, 100000, 300000}, {10 * S, 300000, 0}};
+    struct rad__load_schedule schedule = {.model = RAD__LOAD_OPEN, .stage_count = 3, .stages = stages};
     rad__load_arrivals a = rad__load_arrivals_begin(&schedule);
     uint64_t at, last = 0, count = 0, in_stage[3] = {0};
     for (; rad__load_arrivals_next(&a, &at); count++) {

@@ -26,16 +26,14 @@ struct live_run {
     rad_bytes file;
 };
 
-static void live_open(struct live_run *l, const rad__load_scenario *s, uint32_t version,
-                      bool logical)
+static void live_open(struct live_run *l, const rad__load_scenario *s, uint32_t version, bool logical)
 {
     rad_error error = {0};
     struct rad__load_log_header header = {.version = version,
                                           .seed = 1,
                                           .tick_ns = s->tick_ns,
                                           .shards = 1,
-                                          .level = logical ? RAD__LOAD_LEVEL_SIMULATED
-                                                           : RAD__LOAD_LEVEL_RECORDED,
+                                          .level = logical ? RAD__LOAD_LEVEL_SIMULATED : RAD__LOAD_LEVEL_RECORDED,
                                           .engine = RAD__LOAD_ENGINE_EPOLL};
     *l = (struct live_run){.file = {0}};
     rad__load_log_open(&l->log, keep, &l->file);
@@ -134,8 +132,7 @@ static void compare(const void *data, uint32_t size, const rad__load_scenario *s
     struct rad__load_verdict v;
     rad_error error = {0};
     rad_load_result *replayed = report_empty(s), *analysed = report_of_log(&file, s, NULL);
-    if (rad__load_verify(&reader, s, &v, &replayed->metrics, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__load_verify(&reader, s, &v, &replayed->metrics, &error) != 0) fail_msg("%s", error.text);
     if (!v.same) fail_msg("at byte %u: %s", size, v.text);
     assert_true(v.cut_off && analysed->cut_off && e.cut_off);
     assert_int_equal(v.turns, e.turns);
@@ -258,16 +255,14 @@ struct failing {
     uint32_t turns;
 };
 
-static int fail_turn(rad__load_engine *e, uint64_t until_ns, bool poll, rad__load_turn *turn,
-                     rad_error *error)
+static int fail_turn(rad__load_engine *e, uint64_t until_ns, bool poll, rad__load_turn *turn, rad_error *error)
 {
     struct failing *f = (struct failing *)e;
     if (f->turns-- == 0) return error->code = RAD_EIO;
     return f->real->kind->turn(f->real, until_ns, poll, turn, error);
 }
 
-static int fail_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t count,
-                    rad_error *error)
+static int fail_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t count, rad_error *error)
 {
     struct failing *f = (struct failing *)e;
     return f->real->kind->act(f->real, effects, count, error);
@@ -277,8 +272,7 @@ static int fail_act(rad__load_engine *e, const rad__load_effect *effects, uint32
 static void a_run_that_failed_has_no_end(void **state)
 {
     (void)state;
-    static const struct rad__load_engine_kind KIND = {
-        .name = "failing", .act = fail_act, .turn = fail_turn};
+    static const struct rad__load_engine_kind KIND = {.name = "failing", .act = fail_act, .turn = fail_turn};
     for (uint32_t turns = 0; turns < 30; turns += 10) {
         load_scene scene;
         load_trial t;

@@ -25,8 +25,8 @@ static rad_load_result *run_of(load_scene *scene, uint64_t seed)
     return r;
 }
 
-static char *diff_of(const rad_load_result *a, const rad_load_result *b, double threshold,
-                     bool json, rad_load_difference *d)
+static char *diff_of(const rad_load_result *a, const rad_load_result *b, double threshold, bool json,
+                     rad_load_difference *d)
 {
     rad_error error = {0};
     rad_load_diff_options o = rad_load_diff_preset();
@@ -97,8 +97,7 @@ static void slower_is_worse_and_faster_is_better(void **state)
     has(text, "        20.000         25.000     +25.0 %  worse\n");
     has(text, "index rate /s ");
     has(text, "requests total ");
-    has(text,
-        "No test is possible with 1 and 1 runs: for 4 rows at a level of 1 % it takes 6 a side.");
+    has(text, "No test is possible with 1 and 1 runs: for 4 rows at a level of 1 % it takes 6 a side.");
     assert_int_equal(d.worse, 3 + 1); /* three percentiles, and the rate */
     rad__free(text);
     text = diff_of(slow, fast, 5, false, &d);
@@ -209,12 +208,10 @@ static void no_data_is_neither_better_nor_worse(void **state)
     assert_true(d.no_data);
     rad__free(text);
     text = diff_of(dead, good, 0, true, &d);
-    has(text,
-        "\"figure\": \"p50_ns\", \"before\": null, \"after\": 20000000, \"change_pct\": null");
+    has(text, "\"figure\": \"p50_ns\", \"before\": null, \"after\": 20000000, \"change_pct\": null");
     has(text, "\"p\": null, \"p_better\": null, \"verdict\": \"no data\"}");
-    has(text,
-        "\"p99_ns\": {\"run1\": null, \"run2\": 20000000, \"delta\": null, \"delta_pct\": null, "
-        "\"improved\": null, \"beyond_threshold\": false}");
+    has(text, "\"p99_ns\": {\"run1\": null, \"run2\": 20000000, \"delta\": null, \"delta_pct\": null, "
+              "\"improved\": null, \"beyond_threshold\": false}");
     rad__free(text);
     text = diff_of(dead, dead, -1, false, &d);
     assert_true(d.no_data);
@@ -302,8 +299,7 @@ static void json_has_the_documented_fields(void **state)
     assert_int_equal(json_integer_value(json_array_get(json_object_get(run1, "seeds"), 0)), 1);
     assert_int_equal(json_integer_value(json_object_get(j, "worse")), d.worse);
     json_t *p50 = figure(j, "latency", "p50_ns");
-    int64_t x = (int64_t)rad_load_percentile(a, false, 500000),
-            y = (int64_t)rad_load_percentile(b, false, 500000);
+    int64_t x = (int64_t)rad_load_percentile(a, false, 500000), y = (int64_t)rad_load_percentile(b, false, 500000);
     assert_int_equal(json_integer_value(json_object_get(p50, "run1")), x);
     assert_int_equal(json_integer_value(json_object_get(p50, "run2")), y);
     assert_int_equal(json_integer_value(json_object_get(p50, "delta")), y - x);
@@ -327,8 +323,7 @@ static void json_has_the_documented_fields(void **state)
     text = diff_of(b, a, 5, true, &d);
     j = json_of(text);
     assert_true(json_is_true(json_object_get(figure(j, "latency", "p50_ns"), "improved")));
-    assert_int_equal(json_integer_value(json_object_get(figure(j, "latency", "p50_ns"), "delta")),
-                     x - y);
+    assert_int_equal(json_integer_value(json_object_get(figure(j, "latency", "p50_ns"), "delta")), x - y);
     json_decref(j);
     rad__free(text);
     rad_load_result_free(a);
@@ -345,17 +340,15 @@ static uint32_t pairs(void)
 }
 
 /* A closed run of two names on a target with a long tail and some failures, and the same 10 % slower. */
-static const char TARGET[] =
-    "[runtime]\nduration_seconds = 2\nvus = 5\ntick = \"10us\"\n"
-    "[[requests]]\nname = \"index\"\npath = \"/\"\n"
-    "[[requests]]\nname = \"search\"\npath = \"/s\"\nweight = 0.5\n"
-    "[simulated]\nstatus = { \"200\" = 0.98, \"503\" = 0.02 }\nlatency_ms = ";
+static const char TARGET[] = "[runtime]\nduration_seconds = 2\nvus = 5\ntick = \"10us\"\n"
+                             "[[requests]]\nname = \"index\"\npath = \"/\"\n"
+                             "[[requests]]\nname = \"search\"\npath = \"/s\"\nweight = 0.5\n"
+                             "[simulated]\nstatus = { \"200\" = 0.98, \"503\" = 0.02 }\nlatency_ms = ";
 static const char USUAL[] = "{ min = 5, p50 = 10, p90 = 20, p99 = 60, max = 100 }\n";
 static const char SLOWER[] = "{ min = 5.5, p50 = 11, p90 = 22, p99 = 66, max = 110 }\n";
-static const char TARGET_OF_ARRIVALS[] =
-    "[runtime]\nduration_seconds = 4\nvus = 20\ntick = \"10us\"\n"
-    "[schedule]\ntype = \"arrival_rate\"\nrate = 200\n"
-    "[[requests]]\nname = \"index\"\npath = \"/\"\n[simulated]\nlatency_ms = ";
+static const char TARGET_OF_ARRIVALS[] = "[runtime]\nduration_seconds = 4\nvus = 20\ntick = \"10us\"\n"
+                                         "[schedule]\ntype = \"arrival_rate\"\nrate = 200\n"
+                                         "[[requests]]\nname = \"index\"\npath = \"/\"\n[simulated]\nlatency_ms = ";
 
 static rad_load_scenario *read_target(const char *target, const char *latency)
 {
@@ -363,13 +356,11 @@ static rad_load_scenario *read_target(const char *target, const char *latency)
     rad_load_scenario *s;
     rad_error error = {0};
     snprintf(text, sizeof text, "%s%s", target, latency);
-    if (rad_load_parse(&s, "target.toml", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_load_parse(&s, "target.toml", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     return s;
 }
 
-static void run_all(const rad_load_scenario *s, uint64_t seed, uint32_t count,
-                    rad_load_result **runs)
+static void run_all(const rad_load_scenario *s, uint64_t seed, uint32_t count, rad_load_result **runs)
 {
     for (uint32_t i = 0; i < count; i++) {
         rad_error error = {0};
@@ -384,20 +375,19 @@ static void free_all(rad_load_result **runs, uint32_t count)
     for (uint32_t i = 0; i < count; i++) rad_load_result_free(runs[i]);
 }
 
-static rad_load_difference compare_by(rad_load_result *const *a, rad_load_result *const *b,
-                                      uint32_t count, const rad_load_diff_options *o)
+static rad_load_difference compare_by(rad_load_result *const *a, rad_load_result *const *b, uint32_t count,
+                                      const rad_load_diff_options *o)
 {
     rad_load_difference d;
     rad_error error = {0};
-    char *text = rad_load_diff((const rad_load_result *const *)a, count,
-                               (const rad_load_result *const *)b, count, o, &d, &error);
+    char *text = rad_load_diff((const rad_load_result *const *)a, count, (const rad_load_result *const *)b, count, o,
+                               &d, &error);
     if (text == NULL) fail_msg("%s", error.text);
     rad__free(text);
     return d;
 }
 
-static rad_load_difference compare(rad_load_result *const *a, rad_load_result *const *b,
-                                   uint32_t count)
+static rad_load_difference compare(rad_load_result *const *a, rad_load_result *const *b, uint32_t count)
 {
     return compare_by(a, b, count, NULL);
 }
@@ -414,8 +404,7 @@ static void count_failures(const char *target, uint32_t failed[3], uint32_t *fou
         run_all(usual, seed, RUNS, a);
         run_all(usual, seed + RUNS, RUNS, b);
         run_all(slower, seed + 2 * RUNS, RUNS, c);
-        rad_load_difference same = compare(a, b, RUNS), slow = compare(a, c, RUNS),
-                            fast = compare(c, a, RUNS);
+        rad_load_difference same = compare(a, b, RUNS), slow = compare(a, c, RUNS), fast = compare(c, a, RUNS);
         assert_true(same.tested && slow.tested && fast.tested);
         failed[0] += same.worse > 0;
         failed[1] += slow.worse > 0;
@@ -427,9 +416,8 @@ static void count_failures(const char *target, uint32_t failed[3], uint32_t *fou
     }
     rad_load_free(usual);
     rad_load_free(slower);
-    print_message(
-        "of %u pairs %u of the same target fail, %u of a slower one, %u of a faster one\n", pairs(),
-        failed[0], failed[1], failed[2]);
+    print_message("of %u pairs %u of the same target fail, %u of a slower one, %u of a faster one\n", pairs(),
+                  failed[0], failed[1], failed[2]);
 }
 
 static void must_pass_the_same_and_fail_the_slower(void **state)
@@ -490,8 +478,8 @@ static void small_differences_do_not_fail(void **state)
     assert_int_equal(compare(a, b, RUNS).worse, 0);
     rad_load_diff_options o = rad_load_diff_preset();
     o.threshold_pct = 2;
-    rad__free(rad_load_diff((const rad_load_result *const *)a, RUNS,
-                            (const rad_load_result *const *)b, RUNS, &o, &d, &error));
+    rad__free(rad_load_diff((const rad_load_result *const *)a, RUNS, (const rad_load_result *const *)b, RUNS, &o, &d,
+                            &error));
     assert_true(d.tested && d.worse > 0);
     free_all(a, RUNS);
     free_all(b, RUNS);
@@ -511,24 +499,23 @@ static void too_few_runs_are_not_tested(void **state)
     run_all(usual, 1, RUNS, a);
     run_all(slower, 100, RUNS, b);
     rad_load_diff_options o = rad_load_diff_preset();
-    char *text = rad_load_diff((const rad_load_result *const *)a, 4,
-                               (const rad_load_result *const *)b, 4, &o, &d, &error);
+    char *text =
+        rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 4, &o, &d, &error);
     assert_false(d.tested);
     assert_int_equal(d.worse, 0);
-    has(text,
-        "No test is possible with 4 and 4 runs: for 6 rows at a level of 1 % it takes 6 a side.");
+    has(text, "No test is possible with 4 and 4 runs: for 6 rows at a level of 1 % it takes 6 a side.");
     rad__free(text);
     o.threshold_pct = 50;
-    rad__free(rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b,
-                            5, &o, &d, &error));
+    rad__free(
+        rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 5, &o, &d, &error));
     assert_true(!d.tested && d.worse > 0);
     o = rad_load_diff_preset();
     o.level_pct = 20;
-    rad__free(rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b,
-                            5, &o, &d, &error));
+    rad__free(
+        rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 5, &o, &d, &error));
     assert_true(d.tested && d.worse > 0);
-    rad__free(rad_load_diff((const rad_load_result *const *)a, 7, (const rad_load_result *const *)b,
-                            10, NULL, &d, &error));
+    rad__free(
+        rad_load_diff((const rad_load_result *const *)a, 7, (const rad_load_result *const *)b, 10, NULL, &d, &error));
     assert_true(d.tested && d.worse > 0);
     free_all(a, RUNS);
     free_all(b, RUNS);
@@ -542,8 +529,7 @@ static void failures_fail(void **state)
     (void)state;
     rad_load_result *a[RUNS], *b[RUNS];
     rad_load_scenario *usual = read_target(TARGET_OF_ARRIVALS, "10\n"),
-                      *broken = read_target(TARGET_OF_ARRIVALS,
-                                            "5\nstatus = { \"200\" = 0.95, \"500\" = 0.05 }\n");
+                      *broken = read_target(TARGET_OF_ARRIVALS, "5\nstatus = { \"200\" = 0.95, \"500\" = 0.05 }\n");
     run_all(usual, 1, RUNS, a);
     run_all(broken, 100, RUNS, b);
     rad_load_difference d = compare(a, b, RUNS);
@@ -569,8 +555,8 @@ static void a_run_without_answers_among_others(void **state)
     run_all(dead, 200, 1, b + RUNS - 1);
     rad_load_diff_options o = rad_load_diff_preset();
     o.json = true;
-    char *text = rad_load_diff((const rad_load_result *const *)a, RUNS,
-                               (const rad_load_result *const *)b, RUNS, &o, &d, &error);
+    char *text =
+        rad_load_diff((const rad_load_result *const *)a, RUNS, (const rad_load_result *const *)b, RUNS, &o, &d, &error);
     has(text, "\"figure\": \"p50_ns\", \"before\": 10");
     has(text, "\"runs_before\": 10, \"runs_after\": 9, \"p\": ");
     has(text, "\"runs_before\": 10, \"runs_after\": 10, \"p\": ");
@@ -597,8 +583,8 @@ static void sides_are_told_by_their_middles(void **state)
     }
     rad_load_diff_options o = rad_load_diff_preset();
     o.json = true;
-    char *text = rad_load_diff((const rad_load_result *const *)runs, 3,
-                               (const rad_load_result *const *)runs, 2, &o, NULL, &error);
+    char *text = rad_load_diff((const rad_load_result *const *)runs, 3, (const rad_load_result *const *)runs, 2, &o,
+                               NULL, &error);
     has(text, "\"figure\": \"p50_ns\", \"before\": 20000000, \"after\": 15000000, "
               "\"change_pct\": -25.000");
     has(text, "\"figure\": \"failed_share\", \"before\": 0.333333, \"after\": 0.000000, "
@@ -615,9 +601,8 @@ static void many_runs_are_approximated(void **state)
 {
     (void)state;
     enum { MANY = 26 };
-    static const char SHORT[] =
-        "[runtime]\nduration_seconds = 0.5\nvus = 5\ntick = \"10us\"\n"
-        "[[requests]]\nname = \"index\"\npath = \"/\"\n[simulated]\nlatency_ms = ";
+    static const char SHORT[] = "[runtime]\nduration_seconds = 0.5\nvus = 5\ntick = \"10us\"\n"
+                                "[[requests]]\nname = \"index\"\npath = \"/\"\n[simulated]\nlatency_ms = ";
     rad_load_result *a[MANY], *b[MANY];
     rad_load_scenario *usual = read_target(SHORT, USUAL), *slower = read_target(SHORT, SLOWER);
     rad_load_difference d;
@@ -625,8 +610,8 @@ static void many_runs_are_approximated(void **state)
     run_all(usual, 1, MANY, a);
     run_all(slower, 100, MANY, b);
     for (uint32_t count = MANY - 1; count <= MANY; count++) {
-        char *text = rad_load_diff((const rad_load_result *const *)a, count,
-                                   (const rad_load_result *const *)b, count, NULL, &d, &error);
+        char *text = rad_load_diff((const rad_load_result *const *)a, count, (const rad_load_result *const *)b, count,
+                                   NULL, &d, &error);
         has(text, count < MANY ? "one-sided, exact; " : "one-sided, by normal approximation; ");
         assert_true(d.tested && d.worse > 0);
         rad__free(text);
@@ -686,8 +671,7 @@ static void the_same_run_twice(void **state)
     report_scene_rich(&scene, 5, 1);
     load_trial_begin(&t, &scene.s, 77);
     load_trial_run(&t);
-    rad_load_result *x = report_of_log(&t.file, &scene.s, NULL),
-                    *y = report_of_log(&t.file, &scene.s, NULL);
+    rad_load_result *x = report_of_log(&t.file, &scene.s, NULL), *y = report_of_log(&t.file, &scene.s, NULL);
     const rad_load_result *both[] = {x, y};
     assert_null(rad_load_diff(both, 1, both, 2, NULL, NULL, &error));
     assert_int_equal(error.code, RAD_EINPUT);

@@ -74,8 +74,7 @@ struct clockwork {
     volatile int stop;
 };
 
-static int no_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t count,
-                  rad_error *error)
+static int no_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t count, rad_error *error)
 {
     (void)e;
     (void)effects;
@@ -84,8 +83,7 @@ static int no_act(rad__load_engine *e, const rad__load_effect *effects, uint32_t
     return 0;
 }
 
-static int tell_time(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn,
-                     rad_error *error)
+static int tell_time(rad__load_engine *engine, uint64_t until_ns, bool poll, rad__load_turn *turn, rad_error *error)
 {
     struct clockwork *e = (struct clockwork *)engine;
     (void)error;
@@ -283,8 +281,7 @@ static void a_connection_closes_under_a_request(void **state)
     take(&core, 3, &closed, 1);
     take(&core, 4, NULL, 0);
     take(&core, 5, NULL, 0);
-    assert_int_equal(core.users[second].request,
-                     1); /* under way on the same connection, opened anew */
+    assert_int_equal(core.users[second].request, 1); /* under way on the same connection, opened anew */
     rad__load_input answer = {.kind = RAD__LOAD_IN_RESPONSE, .vu = first, .request = 1};
     take(&core, 6, &answer, 1);
     assert_int_equal(core.pool.conns[0].under_way, 1);
@@ -307,10 +304,8 @@ static void no_engine_tells_a_timeout(void **state)
     assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
     take(&core, 1, NULL, 0);
     take(&core, 2, NULL, 0);
-    rad__load_input failed = {.kind = RAD__LOAD_IN_FAILED,
-                              .request = 1,
-                              .fault = RAD__LOAD_REQUEST_TIMEOUT,
-                              .at_ns = 3 * MS};
+    rad__load_input failed = {
+        .kind = RAD__LOAD_IN_FAILED, .request = 1, .fault = RAD__LOAD_REQUEST_TIMEOUT, .at_ns = 3 * MS};
     rad__load_turn turn = {.now_ns = 3 * MS, .inputs = &failed, .input_count = 1};
     assert_int_equal(rad__load_core_turn(&core, &turn, &error), RAD_EINPUT);
     rad__load_core_close(&core);

@@ -72,11 +72,9 @@ static void the_scenario_of_the_manual(void **state)
     size_t size;
     rad_error error = {0};
     rad_load_scenario *s;
-    assert_int_equal(
-        rad__os_read_file(inside("docs/load-scenario.md"), 1 << 20, &page, &size, &error), 0);
+    assert_int_equal(rad__os_read_file(inside("docs/load-scenario.md"), 1 << 20, &page, &size, &error), 0);
     char *text = strstr(page, "```toml\n") + strlen("```toml\n"), *end = strstr(text, "```");
-    if (rad_load_parse(&s, "manual", text, (size_t)(end - text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_load_parse(&s, "manual", text, (size_t)(end - text), &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(s->s.users, 64);
     assert_false(rad_load_has_simulated(s));
     rad_load_free(s);
@@ -110,8 +108,8 @@ static bool holds(const load_trial *t, const char *name)
     const rad__load_scenario *s = t->core.scenario;
     for (uint32_t i = 0; i < s->assertion_count; i++)
         if (strcmp(s->assertions[i].name, name) == 0)
-            return rad__load_assertion_holds(
-                &s->assertions[i], rad__load_metrics_measure(&t->core.metrics, &s->assertions[i]));
+            return rad__load_assertion_holds(&s->assertions[i],
+                                             rad__load_metrics_measure(&t->core.metrics, &s->assertions[i]));
     fail_msg("no assertion %s", name);
     return false;
 }
@@ -121,8 +119,7 @@ static void all_hold(const load_trial *t)
     for (uint32_t i = 0; i < t->core.scenario->assertion_count; i++)
         if (!holds(t, t->core.scenario->assertions[i].name))
             fail_msg("%s does not hold: %lu", t->core.scenario->assertions[i].name,
-                     (unsigned long)rad__load_metrics_measure(&t->core.metrics,
-                                                              &t->core.scenario->assertions[i]));
+                     (unsigned long)rad__load_metrics_measure(&t->core.metrics, &t->core.scenario->assertions[i]));
 }
 
 static void end(load_trial *t, rad_load_scenario *s)

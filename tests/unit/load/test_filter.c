@@ -15,8 +15,7 @@
 /* ---- One request ----------------------------------------------------------------------------------------- */
 
 static const struct rad__load_asked ANSWERED = {
-    .issued =
-        {.kind = RAD__LOAD_ISSUED, .vu = 7, .request = 3, .what = 1, .conn = 4, .iteration = 12},
+    .issued = {.kind = RAD__LOAD_ISSUED, .vu = 7, .request = 3, .what = 1, .conn = 4, .iteration = 12},
     .outcome = {.kind = RAD__LOAD_RESPONSE,
                 .what = 1,
                 .status = 503,
@@ -36,8 +35,7 @@ static bool chosen(const char *text, const struct rad__load_asked *asked)
     rad__load_filter f;
     rad_error error = {0};
     report_scene_rich(&scene, 1, 1);
-    if (rad__load_filter_parse(&f, &scene.s, text, &error) != 0)
-        fail_msg("%s: %s", text, error.text);
+    if (rad__load_filter_parse(&f, &scene.s, text, &error) != 0) fail_msg("%s: %s", text, error.text);
     bool holds = rad__load_filter_holds(&f, asked);
     rad__load_filter_free(&f);
     return holds;
@@ -79,8 +77,7 @@ static void each_name_is_what_it_says(void **state)
     for (uint32_t i = 0; rad__load_filter_name(i) != NULL; i++) {
         bool named = false;
         for (uint32_t k = 0; k < sizeof TRUE / sizeof *TRUE; k++)
-            named |=
-                strncmp(TRUE[k], rad__load_filter_name(i), strlen(rad__load_filter_name(i))) == 0;
+            named |= strncmp(TRUE[k], rad__load_filter_name(i), strlen(rad__load_filter_name(i))) == 0;
         if (!named) fail_msg("%s is not tried", rad__load_filter_name(i));
     }
 }
@@ -213,8 +210,7 @@ static void depth_and_length_are_bounded(void **state)
     load_scene scene;
     report_scene_rich(&scene, 1, 1);
     for (int sign = 0; sign < 2; sign++) {
-        for (int depth = RAD__LOAD_FILTER_DEPTH_MAX; depth <= RAD__LOAD_FILTER_DEPTH_MAX + 1;
-             depth++) {
+        for (int depth = RAD__LOAD_FILTER_DEPTH_MAX; depth <= RAD__LOAD_FILTER_DEPTH_MAX + 1; depth++) {
             rad__load_filter f;
             rad_error error = {0};
             memset(text, sign ? '!' : '(', (size_t)depth);
@@ -236,8 +232,7 @@ static void depth_and_length_are_bounded(void **state)
     rad__load_filter_free(&f);
     text[0] = 0; /* as long as it may be: hundreds of comparisons in a row */
     for (size_t used = 0; used + 8 < RAD__LOAD_FILTER_TEXT_MAX; used = strlen(text))
-        snprintf(text + used, sizeof text - used, "%svu==%d", used > 0 ? "||" : "",
-                 used > 4080 ? 22 : 1);
+        snprintf(text + used, sizeof text - used, "%svu==%d", used > 0 ? "||" : "", used > 4080 ? 22 : 1);
     assert_true(chosen(text, &ANSWERED));
 }
 
@@ -275,8 +270,7 @@ static void a_filter_chooses_requests_of_a_log(void **state)
     assert_int_equal(b->second_count, a->second_count);
     for (uint32_t i = 0; i < a->second_count; i++) {
         assert_int_equal(a->seconds[i].issued, b->seconds[i].issued + g->seconds[i].issued);
-        assert_int_equal(a->seconds[i].responses,
-                         b->seconds[i].responses + g->seconds[i].responses);
+        assert_int_equal(a->seconds[i].responses, b->seconds[i].responses + g->seconds[i].responses);
         assert_int_equal(a->seconds[i].users, b->seconds[i].users);
     }
     rad_load_facts facts;

@@ -41,8 +41,7 @@ static void times_of_day(void **state)
         assert_string_equal(rad__load_time_label(CASES[i].seconds * S).text, CASES[i].text);
         assert_string_equal(rad__load_run_label(CASES[i].seconds * S).text, CASES[i].run);
     }
-    assert_string_equal(rad__load_time_label(1234567890 * S + 999999999).text,
-                        "2009-02-13T23:31:30.999Z");
+    assert_string_equal(rad__load_time_label(1234567890 * S + 999999999).text, "2009-02-13T23:31:30.999Z");
 }
 
 static char *read_in(const char *folder, const char *name)
@@ -118,8 +117,8 @@ static void a_folder_has_everything_but_the_log(void **state)
         fail_msg("%s", error.text);
     rad_os_names names = {0};
     assert_int_equal(rad__os_list(&names, f.path, &error), 0);
-    static const char *const EXPECTED[] = {"config.toml", "metadata.json", "metrics.json",
-                                           "summary.txt", "timeseries.csv"};
+    static const char *const EXPECTED[] = {"config.toml", "metadata.json", "metrics.json", "summary.txt",
+                                           "timeseries.csv"};
     assert_int_equal(names.count, 5);
     for (uint32_t i = 0; i < 5; i++) assert_string_equal(names.items[i], EXPECTED[i]);
     rad__os_names_free(&names);
@@ -214,10 +213,8 @@ static int remove_root(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_day),
-        cmocka_unit_test(a_folder_has_everything_but_the_log),
-        cmocka_unit_test(folders_that_cannot_be),
-        cmocka_unit_test(memory_may_run_out_anywhere),
+        cmocka_unit_test(times_of_day),           cmocka_unit_test(a_folder_has_everything_but_the_log),
+        cmocka_unit_test(folders_that_cannot_be), cmocka_unit_test(memory_may_run_out_anywhere),
         cmocka_unit_test(this_machine),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -21,15 +21,11 @@ static void explore(const char *machine, const char *const *words, uint64_t runs
     assert_int_equal(rad_target_init(&t, machine, &error), 0);
     for (; *words != NULL; words++)
         if (rad_target_set(&t, *words, &error) != 0) fail_msg("%s", error.text);
-    rad_explore_options o = {.runs = storm_size(runs / 2, runs),
-                             .seed = 1,
-                             .jobs = 1,
-                             .twice = true,
-                             .stop_on_first = true};
+    rad_explore_options o = {
+        .runs = storm_size(runs / 2, runs), .seed = 1, .jobs = 1, .twice = true, .stop_on_first = true};
     assert_int_equal(rad_lab_explore(&t, &o, &e, &error), 0);
     if (e.finding_count > 0) fail_msg("%s", rad_artifact_verdict(e.findings[0].artifact)->message);
-    for (uint32_t i = RAD__LOAD_ORACLE_STATE; i <= RAD__LOAD_ORACLE_REPLAY; i++)
-        assert_true(e.evaluations[i] > 0);
+    for (uint32_t i = RAD__LOAD_ORACLE_STATE; i <= RAD__LOAD_ORACLE_REPLAY; i++) assert_true(e.evaluations[i] > 0);
     rad_exploration_free(&e);
 }
 

@@ -63,8 +63,7 @@ static rad__load_turn open_all(world *w)
     rad__load_effect effects[COUNT];
     rad__load_turn turn = {0};
     rad_error error = {0};
-    for (uint32_t i = 0; i < COUNT; i++)
-        effects[i] = (rad__load_effect){.kind = RAD__LOAD_DO_OPEN, .vu = i, .conn = i};
+    for (uint32_t i = 0; i < COUNT; i++) effects[i] = (rad__load_effect){.kind = RAD__LOAD_DO_OPEN, .vu = i, .conn = i};
     if (w->engine->kind->act(w->engine, effects, COUNT, &error) != 0 ||
         w->engine->kind->turn(w->engine, 0, false, &turn, &error) != 0)
         fail_msg("%s", error.text);
@@ -283,8 +282,7 @@ static void run_plan(uint32_t number, unsigned ms, const char *more, uint32_t sh
     rad_error error = {0};
     rad_load_options o = rad_load_preset();
     struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
-    answered =
-        mmap(NULL, sizeof *answered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    answered = mmap(NULL, sizeof *answered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(answered, MAP_FAILED);
     recorder(&server, "plan.txt", ms);
     FILE *data = fopen("people.csv", "w");
@@ -313,8 +311,7 @@ static void run_plan(uint32_t number, unsigned ms, const char *more, uint32_t sh
              "body = \"{${uuid} ${vu}}\\n\"\n"
              "[sequence]\n[[sequence.steps]]\nrequest = 'a'\n[[sequence.steps]]\nrequest = 'b'\n",
              USERS, ARRIVALS, more, ARRIVALS, server.port);
-    if (rad_load_parse(&scenario, "plan.toml", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_load_parse(&scenario, "plan.toml", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     stop = 0;
     o.engine = world_uses_uring() ? RAD_LOAD_URING : RAD_LOAD_EPOLL;
     o.log = "plan.log";

@@ -74,12 +74,10 @@ static void each_misdeed_has_its_fault(void **state)
     world_engine(&w);
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
         enum rad__load_fault fault = world_ask(&w, deeds[i].path);
-        if (fault != deeds[i].fault)
-            fail_msg("%s: fault %d, expected %d", deeds[i].path, fault, deeds[i].fault);
+        if (fault != deeds[i].fault) fail_msg("%s: fault %d, expected %d", deeds[i].path, fault, deeds[i].fault);
         if (w.got_count < 3) world_wait(&w, 1); /* what became of the connection */
         const rad__load_input *last = &w.got[w.got_count - 1];
-        assert_int_equal(last->kind,
-                         deeds[i].conn ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONN_CLOSED);
+        assert_int_equal(last->kind, deeds[i].conn ? RAD__LOAD_IN_CONN_FAILED : RAD__LOAD_IN_CONN_CLOSED);
         assert_int_equal(last->fault, deeds[i].conn);
         assert_int_equal(last->vu, RAD_NONE);
     }
@@ -119,8 +117,7 @@ static void responses_of_all_kinds(void **state)
     }
     assert_int_equal(world_ask(&w, "/bytes/1048576"), RAD__LOAD_OK);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->body_bytes, 1 << 20);
-    assert_int_equal(world_ask(&w, "/twice"),
-                     RAD__LOAD_OK); /* the answer counts, the rest does not */
+    assert_int_equal(world_ask(&w, "/twice"), RAD__LOAD_OK); /* the answer counts, the rest does not */
     assert_int_equal(world_got(&w, RAD__LOAD_IN_CONN_FAILED)->fault, RAD__LOAD_BAD_RESPONSE);
     world_close(&w);
 }
@@ -205,8 +202,7 @@ static void closing_and_cancelling(void **state)
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->body_bytes, 3);
     world_look(&w, 1, 60);
     assert_int_equal(w.got_count, 0);
-    request =
-        world_send(&w, 2, 0, 0, false, false); /* one that is awaited in vain is still told of */
+    request = world_send(&w, 2, 0, 0, false, false); /* one that is awaited in vain is still told of */
     world_do(&w, RAD__LOAD_DO_CANCEL, 2, 0, request);
     world_wait(&w, 1);
     assert_int_equal(world_got(&w, RAD__LOAD_IN_RESPONSE)->request, request);
@@ -427,8 +423,8 @@ static void values_go_from_answer_to_request(void **state)
 {
     (void)state;
     static const char *const variables[] = {"session", "kind"};
-    static const struct rad__load_extract extracts[] = {
-        {0, RAD__LOAD_FROM_COOKIE, "session"}, {1, RAD__LOAD_FROM_HEADER, "content-length"}};
+    static const struct rad__load_extract extracts[] = {{0, RAD__LOAD_FROM_COOKIE, "session"},
+                                                        {1, RAD__LOAD_FROM_HEADER, "content-length"}};
     static const struct rad__load_header headers[] = {{"X-Session", "${var:session}"}};
     static const struct rad__load_check checks[] = {
         {"has it", RAD__LOAD_CHECK_CONTAINS, 0, 0, NULL, "X-Session: s1\r\nCookie"},
@@ -501,16 +497,12 @@ static void values_are_their_users_own(void **state)
         assert_int_equal(w.engine->kind->turn(w.engine, 0, true, &turn, NULL), 0);
         uint32_t before = turn.input_count;
         usleep(20000);
-        if (before < 2)
-            assert_int_equal(w.engine->kind->turn(w.engine, UINT64_MAX, true, &turn, NULL), 0);
-        together =
-            turn.input_count == 2 && turn.inputs[0].values_size == turn.inputs[1].values_size;
-        if (together) {
-            assert_memory_not_equal(turn.inputs[0].values, turn.inputs[1].values,
-                                    turn.inputs[0].values_size);
-        } else if (before + turn.input_count < 2) {
+        if (before < 2) assert_int_equal(w.engine->kind->turn(w.engine, UINT64_MAX, true, &turn, NULL), 0);
+        together = turn.input_count == 2 && turn.inputs[0].values_size == turn.inputs[1].values_size;
+        if (together)
+            assert_memory_not_equal(turn.inputs[0].values, turn.inputs[1].values, turn.inputs[0].values_size);
+        else if (before + turn.input_count < 2)
             world_wait(&w, 1);
-        }
     }
     assert_true(together);
     world_send(&w, 2, 0, 0, false, false);
@@ -550,8 +542,7 @@ static world faulty;
 /* The engine is opened and one request made, whatever fails: an error, or an input, and never nothing. */
 static int attempt(rad_error *error)
 {
-    rad__load_live_options o = {
-        .scenario = &faulty.scenario, .seed = 5, .uring = world_uses_uring()};
+    rad__load_live_options o = {.scenario = &faulty.scenario, .seed = 5, .uring = world_uses_uring()};
     rad__load_engine *engine = NULL;
     int code = rad__load_live_open(&engine, &o, NULL, error);
     if (code != 0) {

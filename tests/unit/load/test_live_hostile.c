@@ -25,10 +25,9 @@
 enum { FLOODS = 3, HONEST = FLOODS, HOSTILE_TARGET = 0, HONEST_TARGET = 1 };
 
 static const char *const names[HOSTILE_COUNT] = {
-    "PING",         "PING with ACK", "SETTINGS",   "DATA",    "empty DATA",
-    "CONTINUATION", "WINDOW_UPDATE", "PRIORITY",   "unknown", "interim HEADERS",
-    "header bomb",  "PING, deaf",    "no streams", "headers", "body",
-    "interim",      "trickle"};
+    "PING",     "PING with ACK", "SETTINGS",        "DATA",        "empty DATA", "CONTINUATION", "WINDOW_UPDATE",
+    "PRIORITY", "unknown",       "interim HEADERS", "header bomb", "PING, deaf", "no streams",   "headers",
+    "body",     "interim",       "trickle"};
 
 /* A hostile target, perhaps behind TLS, and an honest one. */
 typedef struct setting {
@@ -103,15 +102,13 @@ static void wait_for_honest(setting *s, const char *name)
             fail_msg("%s: %s", name, error.text);
         for (uint32_t i = 0; i < turn.input_count; i++) {
             const rad__load_input *in = &turn.inputs[i];
-            bool gone =
-                in->kind == RAD__LOAD_IN_CONN_FAILED || in->kind == RAD__LOAD_IN_CONN_CLOSED;
+            bool gone = in->kind == RAD__LOAD_IN_CONN_FAILED || in->kind == RAD__LOAD_IN_CONN_CLOSED;
             if (in->conn < FLOODS) {
                 assert_int_not_equal(in->kind, RAD__LOAD_IN_RESPONSE);
                 ended[in->conn] |= gone;
                 continue;
             }
-            if (gone || in->kind == RAD__LOAD_IN_FAILED)
-                fail_msg("%s: the honest request failed: %u", name, in->fault);
+            if (gone || in->kind == RAD__LOAD_IN_FAILED) fail_msg("%s: the honest request failed: %u", name, in->fault);
             answered |= in->kind == RAD__LOAD_IN_RESPONSE;
         }
         for (uint32_t i = 0; i < FLOODS; i++)
@@ -165,10 +162,9 @@ static rad_load_result *run(setting *s, enum live_hostility kind, const char *ho
              "[sequence]\n[[sequence.steps]]\nrequest = 'flood'\n"
              "[[sequence.steps]]\nrequest = 'fine'\nrepeat = 5\n",
              how_long, s->tls ? "https" : "http", s->port,
-             live_hostile_is_http2(kind) ? "http_version = 'http2'\n" : "",
-             s->tls ? "verify_cert = false\n" : "", s->w.port);
-    if (rad_load_parse(&scenario, "hostile", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+             live_hostile_is_http2(kind) ? "http_version = 'http2'\n" : "", s->tls ? "verify_cert = false\n" : "",
+             s->w.port);
+    if (rad_load_parse(&scenario, "hostile", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     o.engine = world_uses_uring() ? RAD_LOAD_URING : RAD_LOAD_EPOLL;
     o.log = "hostile.log";
     o.stop = &stop;
@@ -181,8 +177,7 @@ static void replays(const char *name)
 {
     rad_load_verdict v;
     rad_error error = {0};
-    if (rad_load_replay(&v, NULL, "hostile.log", NULL, false, &error) != 0)
-        fail_msg("%s: %s", name, error.text);
+    if (rad_load_replay(&v, NULL, "hostile.log", NULL, false, &error) != 0) fail_msg("%s: %s", name, error.text);
     if (!v.same) fail_msg("%s: differs: %s", name, v.text);
     unlink("hostile.log");
 }
@@ -198,8 +193,8 @@ static void timeouts_come(void **state)
         rad_load_result *r = run(&s, kind, "iterations = 2");
         rad_load_result_facts(r, &f);
         if (f.responses != 40 || f.errors + f.timeouts != 8 || f.requests != 48)
-            fail_msg("%s: %u responses, %u errors, %u timeouts", names[kind], (unsigned)f.responses,
-                     (unsigned)f.errors, (unsigned)f.timeouts);
+            fail_msg("%s: %u responses, %u errors, %u timeouts", names[kind], (unsigned)f.responses, (unsigned)f.errors,
+                     (unsigned)f.timeouts);
         rad_load_result_free(r);
         replays(names[kind]);
         setting_close(&s);
@@ -288,8 +283,7 @@ static void what_was_given_up_is_bounded(void **state)
         ask(&s, 0, HOSTILE_TARGET, false);
         world_do(&s.w, RAD__LOAD_DO_CANCEL, 0, 0, s.w.request);
         assert_int_equal(s.w.engine->kind->turn(s.w.engine, 0, true, &turn, NULL), 0);
-        for (uint32_t k = 0; k < turn.input_count; k++)
-            gone |= turn.inputs[k].kind == RAD__LOAD_IN_CONN_FAILED;
+        for (uint32_t k = 0; k < turn.input_count; k++) gone |= turn.inputs[k].kind == RAD__LOAD_IN_CONN_FAILED;
         assert_true(memory_used() < before + (16 << 20));
     }
     assert_true(gone);
@@ -362,8 +356,7 @@ static void fill(world *w)
     if (world_uses_uring()) /* what was asked for goes to the kernel with the next wait */
         assert_int_equal(w->engine->kind->turn(w->engine, 0, true, &turn, NULL), 0);
     for (uint32_t i = 0; i < LARGE; i++)
-        for (int last = -1, now; last != (now = unread(w, i)) || now == 0; last = now)
-            usleep(20000);
+        for (int last = -1, now; last != (now = unread(w, i)) || now == 0; last = now) usleep(20000);
 }
 
 /* Sockets take in more the more was read from them before. */
@@ -455,16 +448,11 @@ static void nobody_waits_for_what_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_honest_are_answered),
-        cmocka_unit_test(timeouts_come),
-        cmocka_unit_test(an_interruption_is_noticed),
-        cmocka_unit_test(who_does_not_read_is_left),
-        cmocka_unit_test(what_was_given_up_is_bounded),
-        cmocka_unit_test(headers_have_an_end),
-        cmocka_unit_test(who_wants_to_shake_hands_is_left),
-        cmocka_unit_test(a_wait_takes_in_so_much),
-        cmocka_unit_test(what_is_closed_is_not_read),
-        cmocka_unit_test(nobody_waits_for_what_is_there),
+        cmocka_unit_test(the_honest_are_answered),          cmocka_unit_test(timeouts_come),
+        cmocka_unit_test(an_interruption_is_noticed),       cmocka_unit_test(who_does_not_read_is_left),
+        cmocka_unit_test(what_was_given_up_is_bounded),     cmocka_unit_test(headers_have_an_end),
+        cmocka_unit_test(who_wants_to_shake_hands_is_left), cmocka_unit_test(a_wait_takes_in_so_much),
+        cmocka_unit_test(what_is_closed_is_not_read),       cmocka_unit_test(nobody_waits_for_what_is_there),
     };
     return world_run_twice(tests);
 }

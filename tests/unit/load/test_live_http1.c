@@ -26,8 +26,7 @@ typedef struct sample {
 static rad__load_answers shared = {.max_header_bytes = 400, .max_body_bytes = 60};
 
 /* Feeds it in pieces of `size` bytes, then the end. Each piece lies alone in memory, and is gone after. */
-static enum rad__load_http1_state feed(rad__load_http1 *h, const char *bytes, size_t total,
-                                       size_t size, size_t *used)
+static enum rad__load_http1_state feed(rad__load_http1 *h, const char *bytes, size_t total, size_t size, size_t *used)
 {
     enum rad__load_http1_state state = RAD__LOAD_HTTP1_MORE;
     *used = 0;
@@ -52,11 +51,9 @@ static void expect(const sample *s, size_t size, uint8_t keep)
     enum rad__load_http1_state state = feed(&h, s->bytes, total, size, &used);
     if (s->body == NULL) {
         if (state != RAD__LOAD_HTTP1_FAULT || h.answer.fault != s->fault)
-            fail_msg("pieces of %zu: fault %d, expected %d: %s", size, h.answer.fault, s->fault,
-                     s->bytes);
+            fail_msg("pieces of %zu: fault %d, expected %d: %s", size, h.answer.fault, s->fault, s->bytes);
     } else {
-        if (state != RAD__LOAD_HTTP1_DONE)
-            fail_msg("pieces of %zu: fault %d: %s", size, h.answer.fault, s->bytes);
+        if (state != RAD__LOAD_HTTP1_DONE) fail_msg("pieces of %zu: fault %d: %s", size, h.answer.fault, s->bytes);
         assert_int_equal(h.answer.status, s->status);
         assert_int_equal(h.keeps_alive, s->keeps_alive);
         assert_int_equal(h.answer.body_bytes, strlen(s->body));
@@ -89,10 +86,8 @@ static void lengths_end_bodies(void **state)
     static const sample samples[] = {
         {OK "Content-Length: 5\r\n\r\nhello", "hello", 0, 200, .keeps_alive = true},
         {OK "Content-Length: 0\r\n\r\n", "", 0, 200, .keeps_alive = true},
-        {OK "content-length:5\r\nX:\r\n\r\nhelloHTTP/1.1 500", "hello", 0, 200, .keeps_alive = true,
-         .rest = 12},
-        {"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", "no", 0, 404,
-         .keeps_alive = true},
+        {OK "content-length:5\r\nX:\r\n\r\nhelloHTTP/1.1 500", "hello", 0, 200, .keeps_alive = true, .rest = 12},
+        {"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", "no", 0, 404, .keeps_alive = true},
         {"HTTP/1.1 503\r\nContent-Length: 0\r\n\r\n", "", 0, 503, .keeps_alive = true},
         {OK "Content-Length: 1\r\nConnection: close\r\n\r\nx", "x", .status = 200},
     };
@@ -103,13 +98,13 @@ static void chunks_end_bodies(void **state)
 {
     (void)state;
     static const sample samples[] = {
-        {OK "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
-         "hello world", 0, 200, .keeps_alive = true},
+        {OK "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n", "hello world", 0, 200,
+         .keeps_alive = true},
         {OK "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "", 0, 200, .keeps_alive = true},
         {OK "Transfer-Encoding: chunked\r\n\r\n1;a=b\r\nx\r\n0\r\nTrailer: t\r\n\r\n", "x", 0, 200,
          .keeps_alive = true},
-        {OK "Transfer-Encoding: chunked\r\n\r\nA\r\n0123456789\r\n00\r\n\r\n!", "0123456789", 0,
-         200, .keeps_alive = true, .rest = 1},
+        {OK "Transfer-Encoding: chunked\r\n\r\nA\r\n0123456789\r\n00\r\n\r\n!", "0123456789", 0, 200,
+         .keeps_alive = true, .rest = 1},
     };
     ALL(samples);
 }
@@ -130,8 +125,7 @@ static void old_servers_keep_alive_when_they_say_so(void **state)
 {
     (void)state;
     static const sample samples[] = {
-        {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", "x", 0, 200,
-         .keeps_alive = true},
+        {"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n\r\nx", "x", 0, 200, .keeps_alive = true},
         {"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\nx", "x", .status = 200},
     };
     ALL(samples);
@@ -144,12 +138,9 @@ static void some_responses_have_no_body(void **state)
         {OK "Content-Length: 5\r\n\r\n", "", 0, 200, .head = true, .keeps_alive = true},
         {OK "Transfer-Encoding: chunked\r\n\r\n", "", 0, 200, .head = true, .keeps_alive = true},
         {"HTTP/1.1 204 No Content\r\n\r\n", "", 0, 204, .keeps_alive = true},
-        {"HTTP/1.1 304 Not Modified\r\nContent-Length: 700\r\n\r\n", "", 0, 304,
-         .keeps_alive = true},
-        {"HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nno", "", 0, 304,
-         .keeps_alive = true, .rest = 2},
-        {OK "Content-Length: 2\r\n\r\nno", "", 0, 200, .head = true, .keeps_alive = true,
-         .rest = 2},
+        {"HTTP/1.1 304 Not Modified\r\nContent-Length: 700\r\n\r\n", "", 0, 304, .keeps_alive = true},
+        {"HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nno", "", 0, 304, .keeps_alive = true, .rest = 2},
+        {OK "Content-Length: 2\r\n\r\nno", "", 0, 200, .head = true, .keeps_alive = true, .rest = 2},
         {"HTTP/1.1 100 Continue\r\nA: b\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" OK
          "Content-Length: 1\r\n\r\ny",
          "y", 0, 200, .keeps_alive = true},
@@ -176,21 +167,17 @@ static void what_is_wrong_has_a_name(void **state)
         {OK "Content-Length: 5x\r\n\r\nhello", .fault = RAD__LOAD_BAD_HEADER},
         {OK "Content-Length: -1\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "Content-Length: 99999999999999999999999\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
-        {OK "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-         .fault = RAD__LOAD_BAD_HEADER},
+        {OK "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "B\x01"
             "ad: x\r\n\r\n",
          .fault = RAD__LOAD_BAD_HEADER},
-        {OK "X: a value with \x1f in it, which is long\r\nContent-Length: 0\r\n\r\n",
-         .fault = RAD__LOAD_BAD_HEADER},
-        {OK "X: a value with \x7f in it, which is long\r\nContent-Length: 0\r\n\r\n",
-         .fault = RAD__LOAD_BAD_HEADER},
+        {OK "X: a value with \x1f in it, which is long\r\nContent-Length: 0\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
+        {OK "X: a value with \x7f in it, which is long\r\nContent-Length: 0\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "Bad : x\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "no colon\r\n\r\n", .fault = RAD__LOAD_BAD_HEADER},
         {OK "Transfer-Encoding: chunked\r\n\r\nxyz\r\n", .fault = RAD__LOAD_BAD_CHUNK},
         {OK "Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", .fault = RAD__LOAD_BAD_CHUNK},
-        {OK "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
-         .fault = RAD__LOAD_BAD_CHUNK},
+        {OK "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", .fault = RAD__LOAD_BAD_CHUNK},
         {OK "Transfer-Encoding: chunked\r\n\r\n5\r\nhel", .fault = RAD__LOAD_CLOSED_EARLY},
         {OK "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", .fault = RAD__LOAD_CLOSED_EARLY},
     };
@@ -205,8 +192,7 @@ static void make(rad_bytes *to, uint32_t count, uint32_t size, uint32_t body)
     rad__bytes_format(to, "Content-Length: %u\r\n\r\n%0*u", body, (int)body, 0u);
 }
 
-static enum rad__load_fault fault_of(uint32_t count, uint32_t size, uint32_t body, size_t piece,
-                                     uint8_t keep)
+static enum rad__load_fault fault_of(uint32_t count, uint32_t size, uint32_t body, size_t piece, uint8_t keep)
 {
     rad__load_http1 h = {0};
     rad_bytes bytes = {0};
@@ -255,14 +241,12 @@ static void trailers_are_limited(void **state)
         rad__bytes_put(&bytes, begins[i], strlen(begins[i]));
         rad__bytes_format(&bytes, "%0390d", 0);
         rad__load_http1_begin(&h, &shared, BOTH, false);
-        assert_int_equal(feed(&h, (const char *)bytes.data, bytes.size, 50, &used),
-                         RAD__LOAD_HTTP1_FAULT);
+        assert_int_equal(feed(&h, (const char *)bytes.data, bytes.size, 50, &used), RAD__LOAD_HTTP1_FAULT);
         assert_int_equal(h.answer.fault, RAD__LOAD_CLOSED_EARLY);
         rad__load_answer_drop(&shared, &h.answer);
         rad__bytes_format(&bytes, "x%020d\r\n\r\n", 0);
         rad__load_http1_begin(&h, &shared, BOTH, false);
-        assert_int_equal(feed(&h, (const char *)bytes.data, bytes.size, 50, &used),
-                         RAD__LOAD_HTTP1_FAULT);
+        assert_int_equal(feed(&h, (const char *)bytes.data, bytes.size, 50, &used), RAD__LOAD_HTTP1_FAULT);
         assert_int_equal(h.answer.fault, i == 0 ? RAD__LOAD_BAD_CHUNK : RAD__LOAD_BAD_HEADER);
         rad__load_answer_drop(&shared, &h.answer);
         rad__bytes_free(&bytes);
@@ -272,9 +256,9 @@ static void trailers_are_limited(void **state)
 static void headers_are_kept(void **state)
 {
     (void)state;
-    static const char bytes[] = "HTTP/1.1 100 Continue\r\nNot: this\r\n\r\n" OK
-                                "Server: s\r\nEmpty:\r\nSet-Cookie:  a=b; Path=/ \r\n"
-                                "Content-Length: 0\r\n\r\n";
+    static const char bytes[] =
+        "HTTP/1.1 100 Continue\r\nNot: this\r\n\r\n" OK "Server: s\r\nEmpty:\r\nSet-Cookie:  a=b; Path=/ \r\n"
+        "Content-Length: 0\r\n\r\n";
     static const char *const expected[][2] = {
         {"Server", "s"}, {"Empty", ""}, {"Set-Cookie", "a=b; Path=/"}, {"Content-Length", "0"}};
     for (size_t size = 1; size < sizeof bytes; size++) {

@@ -69,8 +69,7 @@ static void several_at_once(void **state)
         setting s;
         setting_open(&s, tls);
         world_engine(&s.w);
-        for (uint32_t vu = 0; vu < 10; vu++)
-            world_send(&s.w, vu, 0, vu % 2 ? LARGE : FIVE, vu == 0, false);
+        for (uint32_t vu = 0; vu < 10; vu++) world_send(&s.w, vu, 0, vu % 2 ? LARGE : FIVE, vu == 0, false);
         world_wait(&s.w, 11);
         assert_int_equal(s.w.got_count, 11);
         uint32_t seen = 0;
@@ -83,8 +82,7 @@ static void several_at_once(void **state)
             assert_int_equal(in->status, 200);
             assert_int_equal(in->header_bytes, 7 + 3 + 4 + 6 + 4 + 4);
             assert_int_equal(in->body_hash, hash_of(in->vu % 2 ? 100000 : 5));
-            assert_true(in->sent_ns > 0 && in->first_ns >= in->sent_ns &&
-                        in->at_ns >= in->first_ns);
+            assert_true(in->sent_ns > 0 && in->first_ns >= in->sent_ns && in->at_ns >= in->first_ns);
             seen |= 1u << in->vu;
         }
         assert_int_equal(seen, 1023);
@@ -105,8 +103,7 @@ static void streams_fail_alone(void **state)
     static const struct {
         uint32_t what;
         enum rad__load_fault fault;
-    } deeds[] = {
-        {REFUSE, RAD__LOAD_REFUSED_STREAM}, {RESET, RAD__LOAD_RESET}, {STALL, RAD__LOAD_RESET}};
+    } deeds[] = {{REFUSE, RAD__LOAD_REFUSED_STREAM}, {RESET, RAD__LOAD_RESET}, {STALL, RAD__LOAD_RESET}};
     setting s;
     setting_open(&s, false);
     s.w.requests[STALL].path = "/partial"; /* in the middle of its body */
@@ -138,8 +135,7 @@ static void servers_go_away(void **state)
     assert_int_equal(s.w.got_count, 2);
     assert_int_equal(s.w.got[0].fault, RAD__LOAD_REFUSED_STREAM);
     assert_int_equal(s.w.got[1].kind, RAD__LOAD_IN_CONN_CLOSED);
-    world_send(&s.w, 0, 0, STALL, true,
-               false); /* the last one is still answered, those before, too */
+    world_send(&s.w, 0, 0, STALL, true, false); /* the last one is still answered, those before, too */
     world_send(&s.w, 1, 0, LAST, false, false);
     world_wait(&s.w, 2);
     assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->body_bytes, 5);
@@ -170,8 +166,7 @@ static void whole_connections_fail(void **state)
         world_wait(&s.w, 3);
         const rad__load_input *failed = world_got(&s.w, RAD__LOAD_IN_FAILED);
         assert_int_equal(failed->vu, 2);
-        assert_int_equal(failed->fault,
-                         what == 1 ? RAD__LOAD_CLOSED_EARLY : RAD__LOAD_HTTP2_VIOLATION);
+        assert_int_equal(failed->fault, what == 1 ? RAD__LOAD_CLOSED_EARLY : RAD__LOAD_HTTP2_VIOLATION);
         world_got(&s.w, what == 1 ? RAD__LOAD_IN_CONN_CLOSED : RAD__LOAD_IN_CONN_FAILED);
     }
     s.w.target.port = s.w.port; /* our server speaks HTTP/1.1 */
@@ -199,8 +194,7 @@ static void cancelled_streams_are_forgotten(void **state)
     world_got(&s.w, RAD__LOAD_IN_CONN_CLOSED); /* it was the last */
     world_send(&s.w, 2, 0, FIVE, true, false);
     world_wait(&s.w, 2);
-    for (int i = 0; i < 900;
-         i++) { /* however many there were; after 1,000 nghttp2 would be annoyed */
+    for (int i = 0; i < 900; i++) { /* however many there were; after 1,000 nghttp2 would be annoyed */
         second = world_send(&s.w, 1, 0, STALL, false, false);
         world_do(&s.w, RAD__LOAD_DO_CANCEL, 1, 0, second);
     }
@@ -224,21 +218,16 @@ static void bodies_and_limits(void **state)
     char *body = rad__alloc(1, SIZE);
     memset(body, 'z', SIZE);
     memcpy(body + 10, "${vu}", 5);
-    s.w.requests[0] = (struct rad__load_request){.name = "b",
-                                                 .method = "POST",
-                                                 .path = "/echo",
-                                                 .target = RAD_NONE,
-                                                 .body = body,
-                                                 .body_size = SIZE};
+    s.w.requests[0] = (struct rad__load_request){
+        .name = "b", .method = "POST", .path = "/echo", .target = RAD_NONE, .body = body, .body_size = SIZE};
     s.w.requests[1] = s.w.requests[0];
     s.w.requests[1].body_is_file = true;
     s.w.requests[2].path = "/6000001";
     s.w.scenario.limits.max_response_bytes = 6000000;
     s.w.requests[3].path = "/trailers";
-    static const struct rad__load_check checks[] = {
-        {"kind", RAD__LOAD_CHECK_HEADER, 0, 0, "X-Kind", "test"},
-        {"trailer", RAD__LOAD_CHECK_HEADER, 0, 0, "x-after", NULL},
-        {"body", RAD__LOAD_CHECK_CONTAINS, 0, 0, NULL, "abcdefg"}};
+    static const struct rad__load_check checks[] = {{"kind", RAD__LOAD_CHECK_HEADER, 0, 0, "X-Kind", "test"},
+                                                    {"trailer", RAD__LOAD_CHECK_HEADER, 0, 0, "x-after", NULL},
+                                                    {"body", RAD__LOAD_CHECK_CONTAINS, 0, 0, NULL, "abcdefg"}};
     s.w.requests[3].checks = checks;
     s.w.requests[3].check_count = 3;
     world_engine(&s.w);

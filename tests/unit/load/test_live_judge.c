@@ -80,9 +80,8 @@ static void values_are_extracted(void **state)
 {
     (void)state;
     static const struct rad__load_extract extracts[] = {
-        {0, RAD__LOAD_FROM_HEADER, "location"}, {1, RAD__LOAD_FROM_JSON, "/a/b/1"},
-        {2, RAD__LOAD_FROM_COOKIE, "sid"},      {3, RAD__LOAD_FROM_HEADER, "nothing"},
-        {4, RAD__LOAD_FROM_JSON, "/d"},         {5, RAD__LOAD_FROM_JSON, "/nope"},
+        {0, RAD__LOAD_FROM_HEADER, "location"}, {1, RAD__LOAD_FROM_JSON, "/a/b/1"}, {2, RAD__LOAD_FROM_COOKIE, "sid"},
+        {3, RAD__LOAD_FROM_HEADER, "nothing"},  {4, RAD__LOAD_FROM_JSON, "/d"},     {5, RAD__LOAD_FROM_JSON, "/nope"},
         {6, RAD__LOAD_FROM_COOKIE, "si"}};
     struct rad__load_request r = {.extracts = extracts, .extract_count = 7};
     rad__load_http1 h;
@@ -130,8 +129,8 @@ static void values_fit_into_a_record(void **state)
         at += ALL - 3 + more;
         at += snprintf(at, 40, "\",\"b\":\"yy\",\"c\":\"z\"}");
         char head[100];
-        int length = snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n",
-                              (int)(at - text - 100));
+        int length =
+            snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", (int)(at - text - 100));
         memcpy(text + 100 - length, head, (size_t)length);
         read_answer(&h, text + 100 - length);
         rad__load_judge_extracts(&r, &h.answer, &values);
@@ -142,8 +141,7 @@ static void values_fit_into_a_record(void **state)
         assert_non_null(rad__read_bytes(&reader, 2));
         assert_int_equal(rad__read_varint(&reader), 0);                 /* the long one does not */
         assert_int_equal(rad__read_varint(&reader), more == 0 ? 2 : 0); /* one byte: just */
-        rad__load_input in = {
-            .kind = RAD__LOAD_IN_RESPONSE, .values = values.data, .values_size = values.size};
+        rad__load_input in = {.kind = RAD__LOAD_IN_RESPONSE, .values = values.data, .values_size = values.size};
         struct rad__load_raw raw;
         rad__load_put_input(&record, &in, 0);
         reader = rad__reader(record.data, record.size);
@@ -171,8 +169,7 @@ static void take(rad__load_jar *jar, const char *text, const char *host, const c
     assert_true(rad__load_jar_take(jar, text, strlen(text), &s, 10 * (uint64_t)SECOND));
 }
 
-static const char *sent(rad__load_jar *jar, const char *host, const char *path, bool tls,
-                        uint64_t seconds)
+static const char *sent(rad__load_jar *jar, const char *host, const char *path, bool tls, uint64_t seconds)
 {
     static char result[2000];
     rad_bytes out = {0};
@@ -200,10 +197,8 @@ static void cookies_go_where_they_belong(void **state)
     assert_string_equal(sent(&jar, "notexample.org", "/", false, 11), "");
     assert_string_equal(sent(&jar, "www.example.org", "/a/b/c", false, 11),
                         "deep=6; folder=7; host=1; domain=2"); /* longer paths first */
-    assert_string_equal(sent(&jar, "www.example.org", "/a/bc", false, 11),
-                        "folder=7; host=1; domain=2");
-    assert_string_equal(sent(&jar, "www.example.org", "/a?b", false, 11),
-                        "folder=7; host=1; domain=2");
+    assert_string_equal(sent(&jar, "www.example.org", "/a/bc", false, 11), "folder=7; host=1; domain=2");
+    assert_string_equal(sent(&jar, "www.example.org", "/a?b", false, 11), "folder=7; host=1; domain=2");
     rad__load_jar_free(&jar);
     take(&jar, "above=1", "example.org", "/"); /* not for the hosts below it */
     assert_string_equal(sent(&jar, "www.example.org", "/", false, 11), "");

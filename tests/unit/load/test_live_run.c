@@ -29,14 +29,11 @@ static void trial_begin(load_trial *t, world *w, const rad__load_scenario *s)
                                           .tick_ns = s->tick_ns,
                                           .shards = 1,
                                           .level = RAD__LOAD_LEVEL_RECORDED,
-                                          .engine = world_uses_uring() ? RAD__LOAD_ENGINE_URING
-                                                                       : RAD__LOAD_ENGINE_EPOLL,
+                                          .engine =
+                                              world_uses_uring() ? RAD__LOAD_ENGINE_URING : RAD__LOAD_ENGINE_EPOLL,
                                           .tool = "test"};
-    rad__load_live_options o = {.scenario = s,
-                                .seed = 9,
-                                .uring = world_uses_uring(),
-                                .interrupted = &w->interrupted,
-                                .env = rad__os_env};
+    rad__load_live_options o = {
+        .scenario = s, .seed = 9, .uring = world_uses_uring(), .interrupted = &w->interrupted, .env = rad__os_env};
     *t = (load_trial){0};
     rad__load_log_open(&t->log, keep, &t->file);
     assert_int_equal(rad__load_log_begin(&t->log, header, "", ""), 0);
@@ -52,10 +49,9 @@ typedef struct counts {
 static counts count(const load_trial *t)
 {
     rad__load_event none;
-    counts c = {
-        load_events(t, RAD__LOAD_ISSUED, &none, 0),    load_events(t, RAD__LOAD_RESPONSE, &none, 0),
-        load_events(t, RAD__LOAD_ERROR, &none, 0),     load_events(t, RAD__LOAD_TIMEOUT, &none, 0),
-        load_events(t, RAD__LOAD_CANCELLED, &none, 0), load_events(t, RAD__LOAD_LATE, &none, 0)};
+    counts c = {load_events(t, RAD__LOAD_ISSUED, &none, 0),    load_events(t, RAD__LOAD_RESPONSE, &none, 0),
+                load_events(t, RAD__LOAD_ERROR, &none, 0),     load_events(t, RAD__LOAD_TIMEOUT, &none, 0),
+                load_events(t, RAD__LOAD_CANCELLED, &none, 0), load_events(t, RAD__LOAD_LATE, &none, 0)};
     assert_int_equal(c.issued, c.responses + c.errors + c.timeouts + c.cancelled);
     return c;
 }
@@ -96,10 +92,10 @@ static void a_run_replays(void **state)
 static void nothing_is_lost(void **state)
 {
     (void)state;
-    static const char *const paths[] = {
-        "/empty",           "/reset",        "/reset-late", "/stall",           "/garbage",
-        "/endless-headers", "/wrong-length", "/slow-body",  "/close-mid-chunk", "/bad-chunk",
-        "/until-close",     "/close",        "/twice",      "/slow/2000"};
+    static const char *const paths[] = {"/empty",           "/reset",           "/reset-late",   "/stall",
+                                        "/garbage",         "/endless-headers", "/wrong-length", "/slow-body",
+                                        "/close-mid-chunk", "/bad-chunk",       "/until-close",  "/close",
+                                        "/twice",           "/slow/2000"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         world w;
         load_scene sc;
@@ -118,8 +114,7 @@ static void nothing_is_lost(void **state)
                     strcmp(paths[i], "/close") == 0 || strcmp(paths[i], "/twice") == 0;
         uint32_t expected = fine ? c.responses : late ? c.timeouts : c.errors;
         if (expected != 24)
-            fail_msg("%s: %u responses, %u errors, %u timeouts", paths[i], c.responses, c.errors,
-                     c.timeouts);
+            fail_msg("%s: %u responses, %u errors, %u timeouts", paths[i], c.responses, c.errors, c.timeouts);
         load_verified(&t);
         load_trial_end(&t);
         world_close(&w);

@@ -27,8 +27,7 @@ static void latency_is_never_less(void **state)
 {
     (void)state;
     static const struct rad__load_point fixed[] = {{0, 20 * MS}};
-    static const struct rad__load_point curve[] = {
-        {0, 5 * MS}, {500000, 10 * MS}, {1000000, 60 * MS}};
+    static const struct rad__load_point curve[] = {{0, 5 * MS}, {500000, 10 * MS}, {1000000, 60 * MS}};
     world w;
     uint16_t status;
     world_open(&w, &(rad__load_serve_options){.latency = {1, fixed}}, "/");
@@ -75,8 +74,7 @@ static void stalls_come_again(void **state)
     world w;
     uint16_t status;
     uint32_t long_ones = 0;
-    world_open(&w, &(rad__load_serve_options){.stall_every_ns = 100 * MS, .stall_ns = 60 * MS},
-               "/");
+    world_open(&w, &(rad__load_serve_options){.stall_every_ns = 100 * MS, .stall_ns = 60 * MS}, "/");
     world_engine(&w);
     ask(&w, true, &status);
     while (long_ones < 3) long_ones += ask(&w, false, &status) > 40 * MS;
@@ -108,8 +106,7 @@ static void a_port_that_is_taken(void **state)
     char port[8];
     assert_int_equal(rad__load_serve_open(&first, &(rad__load_serve_options){0}, &error), 0);
     snprintf(port, sizeof port, "%u", rad__load_serve_port(first));
-    assert_int_equal(
-        rad__load_serve_open(&second, &(rad__load_serve_options){.port = port}, &error), RAD_EIO);
+    assert_int_equal(rad__load_serve_open(&second, &(rad__load_serve_options){.port = port}, &error), RAD_EIO);
     assert_null(second);
     assert_memory_equal(error.text, "cannot listen on 127.0.0.1 port ", 32);
     rad__load_serve_close(first);

@@ -17,10 +17,9 @@
 
 static const char *const columns[] = {"name", "mail"};
 static const char *const cells[] = {"anna", "a@x", "ber t", "b@x", "carl\r\nX: y", "c@x"};
-static struct rad__load_data files[] = {
-    {"people", "people.csv", RAD__LOAD_ROWS_IN_TURN, 2, 3, columns, cells},
-    {"drawn", "people.csv", RAD__LOAD_ROWS_DRAWN, 2, 3, columns, cells},
-    {"own", "people.csv", RAD__LOAD_ROWS_BY_USER, 2, 3, columns, cells}};
+static struct rad__load_data files[] = {{"people", "people.csv", RAD__LOAD_ROWS_IN_TURN, 2, 3, columns, cells},
+                                        {"drawn", "people.csv", RAD__LOAD_ROWS_DRAWN, 2, 3, columns, cells},
+                                        {"own", "people.csv", RAD__LOAD_ROWS_BY_USER, 2, 3, columns, cells}};
 static const char *const variables[] = {"token", "id"};
 static rad__load_scenario scenario = {
     .data = files, .data_count = 3, .variables = variables, .variable_count = 2, .users = 5};
@@ -36,8 +35,7 @@ static const char *env(const char *name)
 
 static rad__load_names names = {&scenario, env, "here"};
 
-static const char *filled(const char *text, enum rad__load_place place, uint32_t vu,
-                          uint64_t iteration)
+static const char *filled(const char *text, enum rad__load_place place, uint32_t vu, uint64_t iteration)
 {
     static char result[600];
     rad__load_text t = {0};
@@ -78,8 +76,7 @@ static void values_stay_in_their_place(void **state)
 {
     (void)state;
     EXPECT("/x?q=${var:token}", RAD__LOAD_IN_PATH, "/x?q=t%20k");
-    assert_string_equal(filled("/${data:own.name}", RAD__LOAD_IN_PATH, 2, 0),
-                        "/carl%0D%0AX%3A%20y");
+    assert_string_equal(filled("/${data:own.name}", RAD__LOAD_IN_PATH, 2, 0), "/carl%0D%0AX%3A%20y");
     assert_string_equal(filled("${data:own.name}", RAD__LOAD_IN_BODY, 2, 0), "carl\r\nX: y");
     char expected[20];
     snprintf(expected, sizeof expected, "fault %d", RAD__LOAD_BAD_REQUEST);
@@ -94,8 +91,7 @@ static void values_stay_in_their_place(void **state)
 
 /* ---- Escapes ------------------------------------------------------------------------------------------------ */
 
-static const char *with(const char *value, size_t size, const char *text,
-                        enum rad__load_place place)
+static const char *with(const char *value, size_t size, const char *text, enum rad__load_place place)
 {
     values[0] = (rad__load_value){(const uint8_t *)value, (uint32_t)size};
     const char *result = filled(text, place, 2, 9);
@@ -117,8 +113,7 @@ static void each_place_has_its_escapes(void **state)
         {"50%", "50%25", "50%", "50%25", "50%", FAILS},
         {"%41", "%2541", "%41", "%2541", "%41", FAILS}, /* encoded already: so it means %41 */
         {"a/b", "a%2Fb", "a/b", "a%2Fb", "a/b", FAILS},
-        {"?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e",
-         FAILS},
+        {"?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e", "%3Fa%3Db%26c%23d%3Be", "?a=b&c#d;e", FAILS},
         {"../..", "..%2F..", "../..", "..%2F..", "../..", FAILS},
         {"a:b@c", "a%3Ab%40c", "a:b@c", "a%3Ab%40c", "a:b@c", FAILS},
         {"say \"hi\"", "say%20%22hi%22", "say \"hi\"", "say+%22hi%22", "say \\\"hi\\\"", FAILS},
@@ -126,14 +121,14 @@ static void each_place_has_its_escapes(void **state)
         {"a\r\nX: y", "a%0D%0AX%3A%20y", FAILS, "a%0D%0AX%3A+y", "a\\u000d\\u000aX: y", FAILS},
         {"a\tb", "a%09b", "a\tb", "a%09b", "a\\u0009b", FAILS},
         {"\x01\x7f", "%01%7F", FAILS, "%01%7F", "\\u0001\\u007f", FAILS},
-        {"\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC", "\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC",
-         "\xc3\xa9\xe2\x82\xac", FAILS},
+        {"\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC", "\xc3\xa9\xe2\x82\xac", "%C3%A9%E2%82%AC", "\xc3\xa9\xe2\x82\xac",
+         FAILS},
         {"\xe9", "%E9", "\xe9", "%E9", FAILS, FAILS}, /* no UTF-8: no JSON */
         {"", "", "", "", "", FAILS},
         {"-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3", "-12.5e3"},
         {"true", "true", "true", "true", "true", "true"},
-        {"{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D", "{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D",
-         "{\\\"a\\\":[1]}", "{\"a\":[1]}"},
+        {"{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D", "{\"a\":[1]}", "%7B%22a%22%3A%5B1%5D%7D", "{\\\"a\\\":[1]}",
+         "{\"a\":[1]}"},
         {"1,\"admin\":true", "1%2C%22admin%22%3Atrue", "1,\"admin\":true", "1%2C%22admin%22%3Atrue",
          "1,\\\"admin\\\":true", FAILS},
         {"1, 2", "1%2C%202", "1, 2", "1%2C+2", "1, 2", FAILS},
@@ -161,8 +156,7 @@ static void a_placeholder_may_say_how(void **state)
 {
     (void)state;
     static const char v[] = "a/b?c=1&d%20\"e f\"";
-    EXPECT("${vu|raw}${iteration|json}${position|url}${random:5-5|form}", RAD__LOAD_IN_BODY,
-           "2955");
+    EXPECT("${vu|raw}${iteration|json}${position|url}${random:5-5|form}", RAD__LOAD_IN_BODY, "2955");
     assert_string_equal(with(v, sizeof v - 1, "/${var:token|raw}", RAD__LOAD_IN_PATH),
                         "/a/b?c=1&d%20%22e%20f%22"); /* but no space, and no quotes */
     assert_string_equal(with(v, sizeof v - 1, "${var:token|raw}", RAD__LOAD_IN_JSON), v);
@@ -172,15 +166,11 @@ static void a_placeholder_may_say_how(void **state)
                         "a%2Fb%3Fc%3D1%26d%2520%22e%20f%22");
     assert_string_equal(with(v, sizeof v - 1, "${var:token|form}", RAD__LOAD_IN_HEADER),
                         "a%2Fb%3Fc%3D1%26d%2520%22e+f%22");
-    assert_string_equal(with(v, sizeof v - 1, "${var:token|json}", RAD__LOAD_IN_BODY),
-                        "a/b?c=1&d%20\\\"e f\\\"");
-    assert_string_equal(with("\r\n\x7f", 3, "${var:token|json}", RAD__LOAD_IN_HEADER),
-                        "\\u000d\\u000a\\u007f");
-    assert_string_equal(with("\"\n", 2, "/${var:token|json}", RAD__LOAD_IN_PATH),
-                        "/%5C%22%5Cu000a");
+    assert_string_equal(with(v, sizeof v - 1, "${var:token|json}", RAD__LOAD_IN_BODY), "a/b?c=1&d%20\\\"e f\\\"");
+    assert_string_equal(with("\r\n\x7f", 3, "${var:token|json}", RAD__LOAD_IN_HEADER), "\\u000d\\u000a\\u007f");
+    assert_string_equal(with("\"\n", 2, "/${var:token|json}", RAD__LOAD_IN_PATH), "/%5C%22%5Cu000a");
     assert_string_equal(with("\r\nX: y", 6, "${var:token|raw}", RAD__LOAD_IN_HEADER), FAILS);
-    assert_string_equal(with("\r\nX: y", 6, "/${var:token|raw}", RAD__LOAD_IN_PATH),
-                        "/%0D%0AX:%20y");
+    assert_string_equal(with("\r\nX: y", 6, "/${var:token|raw}", RAD__LOAD_IN_PATH), "/%0D%0AX:%20y");
     assert_string_equal(with("a\0b", 3, "/${var:token}", RAD__LOAD_IN_PATH), "/a%00b");
     assert_string_equal(with("a\0b", 3, "\"${var:token}\"", RAD__LOAD_IN_JSON), "\"a\\u0000b\"");
     assert_string_equal(with("a\0b", 3, "${var:token}", RAD__LOAD_IN_HEADER), FAILS);
@@ -196,11 +186,9 @@ static void json_knows_its_strings(void **state)
     (void)state;
     EXPECT("{\"a\\\"${var:token}\", \"b\": ${vu}}", RAD__LOAD_IN_JSON, "{\"a\\\"t k\", \"b\": 2}");
     EXPECT("{\"a\\\\\": ${var:token}}", RAD__LOAD_IN_JSON, FAILS);
-    assert_string_equal(with("\"", 1, "[\"${var:token}${var:token}\", ${vu}]", RAD__LOAD_IN_JSON),
-                        "[\"\\\"\\\"\", 2]");
-    assert_string_equal(
-        with("[\"", 2, "[${var:token|raw}x\", \"${var:token}\"]", RAD__LOAD_IN_JSON),
-        FAILS); /* raw quotes are not counted: the next value seems to be outside */
+    assert_string_equal(with("\"", 1, "[\"${var:token}${var:token}\", ${vu}]", RAD__LOAD_IN_JSON), "[\"\\\"\\\"\", 2]");
+    assert_string_equal(with("[\"", 2, "[${var:token|raw}x\", \"${var:token}\"]", RAD__LOAD_IN_JSON),
+                        FAILS); /* raw quotes are not counted: the next value seems to be outside */
     EXPECT("\\\"${var:token}\"", RAD__LOAD_IN_JSON, "\\\"t k\""); /* only strings have escapes */
 }
 
@@ -216,8 +204,7 @@ static void values_survive(void **state)
             value[k] = (uint8_t)rad__load_below(&draw, 128);
         rad_bytes out = {0}, text = {0};
         rad__bytes_put(&out, "\"", 1);
-        assert_true(
-            rad__load_put_escaped(&out, RAD__LOAD_IN_JSON, RAD__LOAD_ESCAPE_JSON, value, size));
+        assert_true(rad__load_put_escaped(&out, RAD__LOAD_IN_JSON, RAD__LOAD_ESCAPE_JSON, value, size));
         rad__bytes_put(&out, "\"", 1);
         rad_json_value json;
         assert_int_equal(rad__json_at(out.data, out.size, "", 0, &json, NULL), 0);
@@ -229,8 +216,7 @@ static void values_survive(void **state)
             out.size = 0;
             n = 0;
             assert_true(rad__load_put_escaped(&out, form ? RAD__LOAD_IN_FORM : RAD__LOAD_IN_PATH,
-                                              form ? RAD__LOAD_ESCAPE_FORM : RAD__LOAD_ESCAPE_URL,
-                                              value, size));
+                                              form ? RAD__LOAD_ESCAPE_FORM : RAD__LOAD_ESCAPE_URL, value, size));
             for (uint32_t k = 0; k < out.size; k++, n++) {
                 unsigned c = out.data[k];
                 assert_true(c > 0x20 && c < 0x7f && strchr("/?&=#;", (int)c) == NULL);
@@ -256,33 +242,25 @@ static void mistakes_are_named(void **state)
     EXPECT("x${nope}", RAD__LOAD_IN_BODY,
            "here: ${nope}: no such placeholder; expected env:NAME, data:FILE.COLUMN, var:NAME, vu, "
            "iteration, position, random:LOW-HIGH or uuid");
-    EXPECT("${vu", RAD__LOAD_IN_BODY,
-           "here: ${ without a } after it; expected a placeholder, or $${ for ${ itself");
+    EXPECT("${vu", RAD__LOAD_IN_BODY, "here: ${ without a } after it; expected a placeholder, or $${ for ${ itself");
     EXPECT("${env:NONE}", RAD__LOAD_IN_BODY, "here: ${env:NONE}: not set in the environment");
     EXPECT("${env:BAD}", RAD__LOAD_IN_HEADER,
            "here: ${env:BAD}: has a line break or another character that no header can carry");
-    EXPECT("[${env:KEY}]", RAD__LOAD_IN_JSON,
-           "here: ${env:KEY}: is no JSON value; put it in quotes, or write |raw");
-    EXPECT("${env:LATIN1|json}", RAD__LOAD_IN_HEADER,
-           "here: ${env:LATIN1|json}: is not UTF-8, which JSON has to be");
+    EXPECT("[${env:KEY}]", RAD__LOAD_IN_JSON, "here: ${env:KEY}: is no JSON value; put it in quotes, or write |raw");
+    EXPECT("${env:LATIN1|json}", RAD__LOAD_IN_HEADER, "here: ${env:LATIN1|json}: is not UTF-8, which JSON has to be");
     EXPECT("${vu|xml}", RAD__LOAD_IN_BODY,
            "here: ${vu|xml}: no such escape; expected raw, url, form or json after the |");
     EXPECT("${data:people}", RAD__LOAD_IN_BODY, "here: ${data:people}: expected FILE.COLUMN");
-    EXPECT("${data:nobody.x}", RAD__LOAD_IN_BODY,
-           "here: ${data:nobody.x}: there is no such data file");
-    EXPECT("${data:people.age}", RAD__LOAD_IN_BODY,
-           "here: ${data:people.age}: the file has no such column");
-    EXPECT("${var:other}", RAD__LOAD_IN_BODY,
-           "here: ${var:other}: nothing is extracted under this name");
+    EXPECT("${data:nobody.x}", RAD__LOAD_IN_BODY, "here: ${data:nobody.x}: there is no such data file");
+    EXPECT("${data:people.age}", RAD__LOAD_IN_BODY, "here: ${data:people.age}: the file has no such column");
+    EXPECT("${var:other}", RAD__LOAD_IN_BODY, "here: ${var:other}: nothing is extracted under this name");
     static const char *const ranges[] = {"random:", "random:1", "random:2-1", "random:1-x",
                                          "random:1-99999999999999999999"};
     for (size_t i = 0; i < 5; i++) {
         char text[60], expected[160];
         snprintf(text, sizeof text, "${%s}", ranges[i]);
-        snprintf(
-            expected, sizeof expected,
-            "here: ${%s}: expected LOW-HIGH, two whole numbers in order, such as ${random:1-100}",
-            ranges[i]);
+        snprintf(expected, sizeof expected,
+                 "here: ${%s}: expected LOW-HIGH, two whole numbers in order, such as ${random:1-100}", ranges[i]);
         EXPECT(text, RAD__LOAD_IN_BODY, expected);
     }
     EXPECT("/a b", RAD__LOAD_IN_PATH, "here: byte 0x20 has to be percent-encoded");
@@ -320,8 +298,7 @@ static void rows_are_dealt_out(void **state)
     char expected[600];
     snprintf(expected, sizeof expected, "%s", filled(all, RAD__LOAD_IN_BODY, 0, 8));
     assert_memory_equal(expected, "3 8 ", 4);
-    for (uint32_t vu = 1; vu < 5; vu++)
-        assert_string_equal(filled(all, RAD__LOAD_IN_BODY, vu, 8), expected);
+    for (uint32_t vu = 1; vu < 5; vu++) assert_string_equal(filled(all, RAD__LOAD_IN_BODY, vu, 8), expected);
     scenario.schedule.model = RAD__LOAD_CLOSED;
 }
 
@@ -400,29 +377,24 @@ static void requests_are_written(void **state)
     r = (struct rad__load_request){
         .name = "r", .method = "POST", .path = "/", .body = "n=${iteration}", .body_size = 14};
     target.base_path = NULL;
-    assert_string_equal(request_text(&r, NULL),
-                        "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
-                        "Content-Length: 3\r\n\r\nn=9");
+    assert_string_equal(request_text(&r, NULL), "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
+                                                "Content-Length: 3\r\n\r\nn=9");
     r.body_is_file = true; /* as it is */
-    assert_string_equal(request_text(&r, NULL),
-                        "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
-                        "Content-Length: 14\r\n\r\nn=${iteration}");
+    assert_string_equal(request_text(&r, NULL), "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
+                                                "Content-Length: 14\r\n\r\nn=${iteration}");
     r.body = NULL;
-    assert_string_equal(request_text(&r, NULL),
-                        "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
-                        "Content-Length: 0\r\n\r\n");
+    assert_string_equal(request_text(&r, NULL), "POST / HTTP/1.1\r\nHost: example.org:8080\r\nUser-Agent: raddle\r\n"
+                                                "Content-Length: 0\r\n\r\n");
     target.host = "::1";
     target.port = "80";
     r.method = "GET";
     scenario.cookies = true;
     assert_string_equal(request_text(&r, "a=b"), "GET / HTTP/1.1\r\nCookie: a=b\r\nHost: [::1]\r\n"
                                                  "User-Agent: raddle\r\n\r\n");
-    static const struct rad__load_header own[] = {
-        {"Cookie", "c=d"}, {"hOST", "h"}, {"User-Agent", "me"}};
+    static const struct rad__load_header own[] = {{"Cookie", "c=d"}, {"hOST", "h"}, {"User-Agent", "me"}};
     r.headers = own;
     r.header_count = 3;
-    assert_string_equal(request_text(&r, "a=b"),
-                        "GET / HTTP/1.1\r\nCookie: c=d\r\nhOST: h\r\nUser-Agent: me\r\n\r\n");
+    assert_string_equal(request_text(&r, "a=b"), "GET / HTTP/1.1\r\nCookie: c=d\r\nhOST: h\r\nUser-Agent: me\r\n\r\n");
     scenario.cookies = false;
     target.host = "example.org";
 }
@@ -473,20 +445,16 @@ static void requests_that_cannot_be(void **state)
 {
     (void)state;
     struct rad__load_header h = {"Content-Length", "5"};
-    struct rad__load_request r = {
-        .name = "r", .method = "GET", .path = "/", .headers = &h, .header_count = 1};
-    assert_string_equal(request_text(&r, NULL),
-                        "request 'r', header 'Content-Length': is written by "
-                        "raddle, from the body");
+    struct rad__load_request r = {.name = "r", .method = "GET", .path = "/", .headers = &h, .header_count = 1};
+    assert_string_equal(request_text(&r, NULL), "request 'r', header 'Content-Length': is written by "
+                                                "raddle, from the body");
     h.name = "a b";
-    assert_string_equal(request_text(&r, NULL),
-                        "request 'r', header 'a b': not a name of a header");
+    assert_string_equal(request_text(&r, NULL), "request 'r', header 'a b': not a name of a header");
     h = (struct rad__load_header){"X", "${nope}"};
     assert_memory_equal(request_text(&r, NULL), "request 'r', header 'X': ${nope}: no such", 41);
     h.value = "fine";
     r.path = "/${var:x}";
-    assert_string_equal(request_text(&r, NULL),
-                        "request 'r', path: ${var:x}: nothing is extracted under this name");
+    assert_string_equal(request_text(&r, NULL), "request 'r', path: ${var:x}: nothing is extracted under this name");
     r.method = "GE T";
     assert_string_equal(request_text(&r, NULL), "request 'r': 'GE T' is no method");
 }
@@ -496,12 +464,8 @@ static void what_is_looked_at_is_kept(void **state)
     (void)state;
     struct rad__load_check check = {.of = RAD__LOAD_CHECK_STATUS};
     struct rad__load_extract extract = {.from = RAD__LOAD_FROM_HEADER};
-    struct rad__load_request r = {.name = "r",
-                                  .method = "HEAD",
-                                  .path = "/",
-                                  .checks = &check,
-                                  .check_count = 1,
-                                  .extracts = &extract};
+    struct rad__load_request r = {
+        .name = "r", .method = "HEAD", .path = "/", .checks = &check, .check_count = 1, .extracts = &extract};
     static const struct {
         enum rad__load_check_of of;
         uint8_t keep;
@@ -552,8 +516,7 @@ static void memory_runs_out(void **state)
             rad__load_plan_free(&plan);
             rad__bytes_free(&out);
             if (code == 0 && fault == RAD__LOAD_OK) break;
-            assert_int_equal(code ? code : (int)fault,
-                             code ? RAD_ENOMEM : (int)RAD__LOAD_NO_DESCRIPTORS);
+            assert_int_equal(code ? code : (int)fault, code ? RAD_ENOMEM : (int)RAD__LOAD_NO_DESCRIPTORS);
             assert_true(code == 0 || error.code == RAD_ENOMEM);
         }
         assert_true(n > 5);

@@ -59,8 +59,7 @@ static void responses_come_through(void **state)
         assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->body_bytes, 200000);
     }
     assert_int_equal(world_ask(&s.w, "/until-close"), RAD__LOAD_OK);
-    assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->body_hash,
-                     XXH3_64bits("until the end", 13));
+    assert_int_equal(world_got(&s.w, RAD__LOAD_IN_RESPONSE)->body_hash, XXH3_64bits("until the end", 13));
     assert_int_equal(world_ask(&s.w, "/wrong-length"), RAD__LOAD_WRONG_LENGTH);
     assert_int_equal(world_ask(&s.w, "/garbage"), RAD__LOAD_BAD_RESPONSE);
     for (int i = 0; i < 200; i++) assert_int_equal(world_ask(&s.w, "/close"), RAD__LOAD_OK);
@@ -196,14 +195,10 @@ static void connections_are_small(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(responses_come_through),
-        cmocka_unit_test(large_requests_go_through),
-        cmocka_unit_test(certificates_are_verified),
-        cmocka_unit_test(what_is_not_tls),
-        cmocka_unit_test(handshakes_may_take_too_long),
-        cmocka_unit_test(http2_has_to_be_agreed_on),
-        cmocka_unit_test(certificates_that_cannot_be_read),
-        cmocka_unit_test(connections_are_small),
+        cmocka_unit_test(responses_come_through),           cmocka_unit_test(large_requests_go_through),
+        cmocka_unit_test(certificates_are_verified),        cmocka_unit_test(what_is_not_tls),
+        cmocka_unit_test(handshakes_may_take_too_long),     cmocka_unit_test(http2_has_to_be_agreed_on),
+        cmocka_unit_test(certificates_that_cannot_be_read), cmocka_unit_test(connections_are_small),
     };
     return world_run_twice(tests);
 }

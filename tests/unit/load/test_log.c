@@ -36,8 +36,7 @@ static struct rad__load_raw raw_of(const rad_bytes *bytes)
 static void every_event_there_and_back(void **state)
 {
     (void)state;
-    static const uint64_t VALUES[] = {0,     1,       127,     128,       16383,
-                                      16384, 2097151, 2097152, 268435456, UINT32_MAX};
+    static const uint64_t VALUES[] = {0, 1, 127, 128, 16383, 16384, 2097151, 2097152, 268435456, UINT32_MAX};
     uint32_t kinds = 0;
     for (uint32_t kind = 0; kind < RAD__LOAD_RECORD_TURN; kind++) {
         if (rad__load_record_name(kind) == NULL) continue;
@@ -58,8 +57,7 @@ static void every_event_there_and_back(void **state)
             assert_memory_equal(one.data, two.data, one.size);
             char text[400];
             rad__load_record_text(&raw, text, sizeof text);
-            assert_int_equal(
-                strncmp(text, rad__load_record_name(kind), strlen(rad__load_record_name(kind))), 0);
+            assert_int_equal(strncmp(text, rad__load_record_name(kind), strlen(rad__load_record_name(kind))), 0);
             rad__bytes_free(&one);
             rad__bytes_free(&two);
         }
@@ -184,8 +182,7 @@ static void every_flipped_bit_is_told(void **state)
 }
 
 /* One header of a block is changed, and its hashes are made to fit. */
-static int with_block(const rad_bytes *from, void (*change)(struct rad__load_block_header *),
-                      char text[512])
+static int with_block(const rad_bytes *from, void (*change)(struct rad__load_block_header *), char text[512])
 {
     uint8_t *copy = malloc(from->size);
     struct rad__load_block_header head;
@@ -318,14 +315,12 @@ static void cut_by_what_is_written(uint32_t version, uint32_t each, uint32_t mos
     rad__load_log log;
     rad_bytes file = {0};
     char text[512];
-    struct rad__load_log_header header = {
-        .version = version, .shards = 1, .level = 1, .tick_ns = 1};
+    struct rad__load_log_header header = {.version = version, .shards = 1, .level = 1, .tick_ns = 1};
     rad__load_event e = {.kind = RAD__LOAD_ISSUED, .request = 1000000};
     rad__load_log_open(&log, keep, &file);
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
     for (e.vu = 0; e.vu < 30000; e.vu++) {
-        if (e.vu % each == 0)
-            rad__load_log_turn(&log, &(struct rad__load_turn_record){.passed_ns = 1});
+        if (e.vu % each == 0) rad__load_log_turn(&log, &(struct rad__load_turn_record){.passed_ns = 1});
         rad__load_log_event(&log, &e);
     }
     assert_int_equal(rad__load_log_end(&log), 0);
@@ -336,8 +331,7 @@ static void cut_by_what_is_written(uint32_t version, uint32_t each, uint32_t mos
         memcpy(&head, file.data + at, sizeof head);
         bool last = file.size - at - 48 - head.size <= 48;
         if (!last) assert_in_range(head.size + 48, RAD__LOAD_BLOCK, RAD__LOAD_BLOCK + most);
-        if (version > 1 && head.size > 0)
-            assert_int_equal(file.data[at + 48], RAD__LOAD_RECORD_TURN);
+        if (version > 1 && head.size > 0) assert_int_equal(file.data[at + 48], RAD__LOAD_RECORD_TURN);
         at += 48 + head.size;
     }
     assert_int_equal(read_all(file.data, file.size, text), 0);

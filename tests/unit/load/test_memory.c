@@ -16,15 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char SCENARIO[] =
-    "[metadata]\nname = \"m\"\nversion = \"1\"\n"
-    "[runtime]\nduration_seconds = 0.2\nvus = 6\n"
-    "[[requests]]\nname = \"a\"\npath = \"/a\"\ntimeout_ms = 30\n"
-    "checks = [ { name = \"ok\", status = 200 } ]\n"
-    "[[requests]]\nname = \"b\"\npath = \"/b/${iteration}\"\n"
-    "[think_time]\nmin_ms = 1\nmax_ms = 5\n"
-    "[simulated]\nlatency_ms = { min = 1, p50 = 10, max = 50 }\nreset_rate = 0.05\n"
-    "[assertions]\np99_latency_ms = 300\n";
+static const char SCENARIO[] = "[metadata]\nname = \"m\"\nversion = \"1\"\n"
+                               "[runtime]\nduration_seconds = 0.2\nvus = 6\n"
+                               "[[requests]]\nname = \"a\"\npath = \"/a\"\ntimeout_ms = 30\n"
+                               "checks = [ { name = \"ok\", status = 200 } ]\n"
+                               "[[requests]]\nname = \"b\"\npath = \"/b/${iteration}\"\n"
+                               "[think_time]\nmin_ms = 1\nmax_ms = 5\n"
+                               "[simulated]\nlatency_ms = { min = 1, p50 = 10, max = 50 }\nreset_rate = 0.05\n"
+                               "[assertions]\np99_latency_ms = 300\n";
 
 static char folder[64], log_path[128], other_path[128];
 static rad_load_scenario *scenario;
@@ -53,8 +52,7 @@ static int end(void **state)
 {
     (void)state;
     char path[200];
-    static const char *const NAMES[] = {"run.log", "other.log", "other.log.shard0",
-                                        "other.log.shard1", "page.html"};
+    static const char *const NAMES[] = {"run.log", "other.log", "other.log.shard0", "other.log.shard1", "page.html"};
     rad_load_free(scenario);
     for (uint32_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         in_folder(path, sizeof path, NAMES[i]);
@@ -76,8 +74,7 @@ static uint64_t starve(action *act)
         int code = act(&error);
         rad__alloc_fail_at(0);
         if (code == 0) return failed;
-        if (code != RAD_ENOMEM)
-            fail_msg("allocation %lu: %d, %s", (unsigned long)n, code, error.text);
+        if (code != RAD_ENOMEM) fail_msg("allocation %lu: %d, %s", (unsigned long)n, code, error.text);
         assert_string_not_equal(error.text, "");
         assert_in_range(n, 1, 1000000);
     }

@@ -29,8 +29,7 @@ static uint32_t above(const double *all, uint32_t count, uint32_t second)
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < count; k++)
-            if ((second >> i & 1) && !(second >> k & 1))
-                sum += all[i] > all[k] ? 2 : all[i] < all[k] ? 0 : 1;
+            if ((second >> i & 1) && !(second >> k & 1)) sum += all[i] > all[k] ? 2 : all[i] < all[k] ? 0 : 1;
     return sum;
 }
 
@@ -86,9 +85,7 @@ static double *ways_of(uint32_t n, uint32_t m)
     for (uint32_t i = 0; i <= n; i++)
         for (uint32_t k = 0; k <= m; k++)
             for (uint32_t u = 0; u <= n * m; u++)
-                table[i][k][u] = i == 0 || k == 0
-                                     ? u == 0
-                                     : (u >= k ? table[i - 1][k][u - k] : 0) + table[i][k - 1][u];
+                table[i][k][u] = i == 0 || k == 0 ? u == 0 : (u >= k ? table[i - 1][k][u - k] : 0) + table[i][k - 1][u];
     return table[n][m];
 }
 

@@ -53,8 +53,7 @@ static void rewrite(const rad_bytes *from, rad_bytes *to, editor *edit, void *co
 }
 
 /* In memory of just its size: whoever reads beyond its end is caught by the sanitizer. */
-static int verify(const void *data, size_t size, const rad__load_scenario *s,
-                  struct rad__load_verdict *verdict)
+static int verify(const void *data, size_t size, const rad__load_scenario *s, struct rad__load_verdict *verdict)
 {
     rad__load_log_reader r;
     rad_error error = {0};
@@ -205,10 +204,8 @@ static void altered_inputs_are_bad_or_differ(void **state)
         uint64_t count = records_of(&t.file);
         for (uint64_t record = 1; record <= count; record++) {
             for (uint32_t i = 0; i < 12 * sizeof MASKS; i += apart) {
-                struct change c = {.record = record,
-                                   .at = i / (uint32_t)sizeof MASKS,
-                                   .mask = MASKS[i % sizeof MASKS],
-                                   .times = 1};
+                struct change c = {
+                    .record = record, .at = i / (uint32_t)sizeof MASKS, .mask = MASKS[i % sizeof MASKS], .times = 1};
                 struct rad__load_verdict v;
                 rad_bytes file;
                 rewrite(&t.file, &file, turn_bits, &c);
@@ -372,8 +369,7 @@ static void cut_off_and_altered(void **state)
         }
         rad__bytes_free(&file);
         if (record == count) break;
-        c = (struct change){.record = record,
-                            .times = 0}; /* taken out: what follows does not fit */
+        c = (struct change){.record = record, .times = 0}; /* taken out: what follows does not fit */
         rewrite(&t.file, &file, turn_bits, &c);
         assert_true(verify(file.data, file.size - 48, &scene.s, &v) != 0 || !v.same);
         rad__bytes_free(&file);
@@ -432,18 +428,14 @@ static void run_shard(const load_scene *scene, uint32_t shard, uint32_t version,
 {
     load_trial t = {0};
     rad_error error = {0};
-    struct rad__load_log_header header = {.version = version,
-                                          .seed = 3,
-                                          .tick_ns = MS,
-                                          .shards = SHARDS,
-                                          .level = RAD__LOAD_LEVEL_SIMULATED};
+    struct rad__load_log_header header = {
+        .version = version, .seed = 3, .tick_ns = MS, .shards = SHARDS, .level = RAD__LOAD_LEVEL_SIMULATED};
     rad__load_log_open(&t.log, keep, file);
     t.log.shard = shard;
     assert_int_equal(rad__load_log_begin(&t.log, header, "", ""), 0);
-    assert_int_equal(
-        rad__load_core_open(&t.core, &scene->s, 3, shard, SHARDS, true, &t.log, &error), 0);
-    assert_int_equal(rad__load_simulated_open(&t.engine, &scene->s, 3, shard, SHARDS,
-                                              t.core.user_capacity, t.core.pool.conn_count, &error),
+    assert_int_equal(rad__load_core_open(&t.core, &scene->s, 3, shard, SHARDS, true, &t.log, &error), 0);
+    assert_int_equal(rad__load_simulated_open(&t.engine, &scene->s, 3, shard, SHARDS, t.core.user_capacity,
+                                              t.core.pool.conn_count, &error),
                      0);
     load_trial_run(&t);
     load_trial_end(&t);
@@ -471,8 +463,7 @@ static void cut_off_between(uint32_t version)
     struct rad__load_verdict v;
     uint32_t cuts = 0;
     busy(&scene, 1500, 200);
-    scene.s.limits.flush_ticks =
-        100000; /* blocks end when they are full; in version 1 inside turns */
+    scene.s.limits.flush_ticks = 100000; /* blocks end when they are full; in version 1 inside turns */
     run_shards(&scene, version, &merged);
     assert_int_equal(verify(merged.data, merged.size, &scene.s, &v), 0);
     assert_true(v.same && !v.cut_off);

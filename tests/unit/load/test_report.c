@@ -124,8 +124,7 @@ static void a_closed_run_in_words(void **state)
     has(text, "\n  GET                %s\n",
         rad__load_count_label(m->by_request[0].tally.issued + m->by_request[2].tally.issued).text);
     has(text, "\n  max                %s\n", rad__load_ms_label(m->service.max).text);
-    has(text, "\n  p99.9              %s\n",
-        rad__load_ms_label(rad__histogram_at_ppm(&m->service, 999000)).text);
+    has(text, "\n  p99.9              %s\n", rad__load_ms_label(rad__histogram_at_ppm(&m->service, 999000)).text);
     has(text, "Coordinated omission is not corrected for");
     has(text, "\n  RequestTimeout             %" PRIu64 "\n", m->measured.timeouts);
     has(text, "  FAIL p99_latency_ms           expected at most 100.000 ms, actual ");
@@ -156,8 +155,7 @@ static void an_open_run_has_both_times(void **state)
     char *text = report_text(r, RAD_LOAD_SUMMARY);
     has(text, "\nService time, ms");
     has(text, "\nResponse time, ms");
-    has(text, "\n  p50                %s\n",
-        rad__load_ms_label(rad_load_percentile(r, true, 500000)).text);
+    has(text, "\n  p50                %s\n", rad__load_ms_label(rad_load_percentile(r, true, 500000)).text);
     has(text, "%s of them late", rad__load_count_label(r->metrics.blocked).text);
     has(text, "%s never begun", rad__load_count_label(r->metrics.dropped).text);
     has_not(text, "Coordinated omission");
@@ -292,8 +290,7 @@ static void metrics_json_has_the_documented_fields(void **state)
     is(j, "latency/p95_ns", rad__histogram_at_ppm(&m->service, 950000));
     is(j, "latency/p99_ns", rad__histogram_at_ppm(&m->service, 990000));
     is(j, "latency/p999_ns", rad__histogram_at_ppm(&m->service, 999000));
-    assert_true(json_real_value(at(j, "throughput/rps")) * 1000 + 0.5 >
-                (double)rad__load_metrics_rate(m));
+    assert_true(json_real_value(at(j, "throughput/rps")) * 1000 + 0.5 > (double)rad__load_metrics_rate(m));
     is(j, "throughput/peak_rps", rad__load_throughput_of(r).peak);
     is(j, "throughput/min_rps", rad__load_throughput_of(r).least);
     is(j, "connections/total", m->connections);
@@ -355,8 +352,8 @@ static void csv_has_a_row_for_each_second(void **state)
     uint64_t sum = 0, errors = 0, n[8];
     uint32_t rows = 0;
     for (line++; *line != 0; line = strchr(line, '\n') + 1, rows++) {
-        int read = sscanf(line, "%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu\n", &n[0], &n[1], &n[2], &n[3],
-                          &n[4], &n[5], &n[6], &n[7]);
+        int read =
+            sscanf(line, "%lu,%lu,%lu,%lu,%lu,%lu,%lu,%lu\n", &n[0], &n[1], &n[2], &n[3], &n[4], &n[5], &n[6], &n[7]);
         if (read == 3 && n[2] == 0) { /* no answers, no times */
             n[3] = n[4] = n[5] = 0;
             read += sscanf(line, "%*u,%*u,0,,,,%lu,%lu\n", &n[6], &n[7]) + 3;
@@ -415,10 +412,8 @@ static void check_prometheus(const char *text)
         char typed[64];
         if (sscanf(line, "# TYPE %63s %15s", typed, type) == 2) {
             assert_string_equal(typed, family);
-            assert_true(!strcmp(type, "counter") || !strcmp(type, "gauge") ||
-                        !strcmp(type, "summary"));
-            if (!strcmp(type, "counter"))
-                assert_string_equal(family + strlen(family) - 6, "_total");
+            assert_true(!strcmp(type, "counter") || !strcmp(type, "gauge") || !strcmp(type, "summary"));
+            if (!strcmp(type, "counter")) assert_string_equal(family + strlen(family) - 6, "_total");
             continue;
         }
         size_t n = name_length(line), f = strlen(family);
@@ -446,8 +441,7 @@ static void prometheus_text_follows_its_format(void **state)
     rad_load_result *r = run_of(&scene, 5);
     char *text = report_text(r, RAD_LOAD_PROMETHEUS);
     check_prometheus(text);
-    has(text, "z6_requests_total{scenario=\"a \\\"b\\\" \\\\ c\\nd\"} %" PRIu64 "\n",
-        r->metrics.measured.issued);
+    has(text, "z6_requests_total{scenario=\"a \\\"b\\\" \\\\ c\\nd\"} %" PRIu64 "\n", r->metrics.measured.issued);
     uint64_t p99 = rad_load_percentile(r, false, 990000);
     has(text, ",quantile=\"0.99\"} %" PRIu64 ".%09" PRIu64 "\n", p99 / S, p99 % S);
     has(text, "z6_latency_seconds_count{");
@@ -468,15 +462,13 @@ static void check_html(const char *text)
         char name[16] = "";
         bool closing = c[1] == '/';
         const char *begin = c + 1 + closing;
-        for (uint32_t i = 0; i < 15 && (isalnum((unsigned char)begin[i]) || begin[i] == '!'); i++)
-            name[i] = begin[i];
+        for (uint32_t i = 0; i < 15 && (isalnum((unsigned char)begin[i]) || begin[i] == '!'); i++) name[i] = begin[i];
         const char *end = strchr(c, '>');
         assert_non_null(end);
         assert_true(name[0] != 0);
         if (closing) {
             assert_true(depth > 0);
-            if (strcmp(open[depth - 1], name) != 0)
-                fail_msg("%s ends inside %s: %.60s", name, open[depth - 1], c);
+            if (strcmp(open[depth - 1], name) != 0) fail_msg("%s ends inside %s: %.60s", name, open[depth - 1], c);
             depth--;
         } else if (end[-1] != '/' && strcmp(name, "meta") != 0) {
             assert_true(depth < 32);
@@ -489,8 +481,7 @@ static void check_html(const char *text)
 static void a_page_stands_alone(void **state)
 {
     (void)state;
-    static const char *const PLOTS[] = {"latency",      "percentiles", "rate",
-                                        "distribution", "errors",      "users"};
+    static const char *const PLOTS[] = {"latency", "percentiles", "rate", "distribution", "errors", "users"};
     load_scene scene;
     for (int open = 0; open < 2; open++) {
         if (open)
@@ -534,14 +525,12 @@ static void a_long_run_is_drawn_with_few_points(void **state)
     load_scene scene;
     load_scene_make(&scene, 1, 1000);
     scene.s.pause = RAD__LOAD_CONSTANT_PAUSE;
-    scene.s.pause_low_ns = scene.s.pause_high_ns =
-        480 * MS; /* with 20 ms to answer: about two a second */
+    scene.s.pause_low_ns = scene.s.pause_high_ns = 480 * MS; /* with 20 ms to answer: about two a second */
     rad_load_result *r = run_of(&scene, 5);
     char *text = report_text(r, RAD_LOAD_HTML);
     check_html(text);
     has(text, "Each point stands for 9 seconds");
-    has(text,
-        "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 answers/s, 0 errors, 1 users");
+    has(text, "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 answers/s, 0 errors, 1 users");
     rad__free(text);
     rad_load_result_free(r);
 }

@@ -39,12 +39,10 @@ static int try_move(void *context)
 static void decision_7_only_six_transitions(void **state)
 {
     (void)state;
-    static const struct move LEGAL[] = {{NULL, RAD__LOAD_SPAWNED, RAD__LOAD_READY},
-                                        {NULL, RAD__LOAD_READY, RAD__LOAD_EXECUTING},
-                                        {NULL, RAD__LOAD_EXECUTING, RAD__LOAD_WAITING},
-                                        {NULL, RAD__LOAD_WAITING, RAD__LOAD_READY},
-                                        {NULL, RAD__LOAD_READY, RAD__LOAD_COMPLETE},
-                                        {NULL, RAD__LOAD_WAITING, RAD__LOAD_COMPLETE}};
+    static const struct move LEGAL[] = {
+        {NULL, RAD__LOAD_SPAWNED, RAD__LOAD_READY},     {NULL, RAD__LOAD_READY, RAD__LOAD_EXECUTING},
+        {NULL, RAD__LOAD_EXECUTING, RAD__LOAD_WAITING}, {NULL, RAD__LOAD_WAITING, RAD__LOAD_READY},
+        {NULL, RAD__LOAD_READY, RAD__LOAD_COMPLETE},    {NULL, RAD__LOAD_WAITING, RAD__LOAD_COMPLETE}};
     load_scene scene;
     load_trial t;
     rad_error error = {0};
@@ -78,8 +76,7 @@ static void decision_9_statistics_stay_out_of_the_log(void **state)
     load_scene_make(&scene, 5, 2);
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_true(t.core.counters.ticks > 0 && t.core.counters.cohorts > 0 &&
-                t.core.counters.activated > 0);
+    assert_true(t.core.counters.ticks > 0 && t.core.counters.cohorts > 0 && t.core.counters.activated > 0);
     rad__load_log_reader r = load_reader(&t.file);
     while (rad__load_log_next(&r, &raw, &error) == 1)
         assert_true(raw.kind <= RAD__LOAD_CONN_CLOSED || raw.kind == RAD__LOAD_PHASE ||
@@ -372,8 +369,7 @@ static void header_refused(struct rad__load_log_header header, const char *becau
 static void headers_are_checked(void **state)
 {
     (void)state;
-    const struct rad__load_log_header good = {
-        .seed = 1, .tick_ns = 1, .shards = 1, .level = 1, .engine = 1};
+    const struct rad__load_log_header good = {.seed = 1, .tick_ns = 1, .shards = 1, .level = 1, .engine = 1};
     struct rad__load_log_header h = good;
     h.shards = 0;
     header_refused(h, "number of shards");
@@ -408,14 +404,12 @@ static void a_stripped_log_has_inputs_only(void **state)
     header.stripped = 1;
     rad__load_log_open(&log, keep, &file);
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
-    rad__load_log_event(&log,
-                        &(rad__load_event){.kind = RAD__LOAD_VU_SPAWNED}); /* no output is taken */
+    rad__load_log_event(&log, &(rad__load_event){.kind = RAD__LOAD_VU_SPAWNED}); /* no output is taken */
     while (rad__load_log_next(&from, &raw, &error) == 1)
         if (!rad__load_record_is_output(raw.kind)) rad__load_log_raw(&log, &raw);
     assert_int_equal(rad__load_log_end(&log), 0);
     assert_int_equal(rad__load_log_read(&stripped, "log", file.data, file.size, &error), 0);
-    assert_int_equal(
-        rad__load_regenerate(&stripped, &scene.s, keep, &whole, &verdict, NULL, &error), 0);
+    assert_int_equal(rad__load_regenerate(&stripped, &scene.s, keep, &whole, &verdict, NULL, &error), 0);
     assert_int_equal(whole.size, t.file.size);
     assert_memory_equal(whole.data, t.file.data, whole.size);
     rad__load_log_close(&log);
@@ -429,8 +423,7 @@ static void records_that_are_cut_are_none(void **state)
     (void)state;
     rad_bytes b = {0};
     struct rad__load_raw raw;
-    rad__load_event event = {
-        .kind = RAD__LOAD_RESPONSE, .vu = 300, .request = 7, .status = 200, .service_ns = 1 << 20};
+    rad__load_event event = {.kind = RAD__LOAD_RESPONSE, .vu = 300, .request = 7, .status = 200, .service_ns = 1 << 20};
     rad__load_put_event(&b, &event);
     for (uint32_t size = 0; size < b.size; size++) {
         rad_reader r = rad__reader(b.data, size);

@@ -127,8 +127,7 @@ static void times_are_exact(void **state)
     };
     for (size_t i = 0; i < sizeof TIMES / sizeof *TIMES; i++) {
         char text[300];
-        snprintf(text, sizeof text, "[runtime]\nvus = 1\nduration_seconds = %s\n" SIMULATED REQUEST,
-                 TIMES[i].text);
+        snprintf(text, sizeof text, "[runtime]\nvus = 1\nduration_seconds = %s\n" SIMULATED REQUEST, TIMES[i].text);
         scenario_read(&s, text);
         assert_int_equal(s.duration_ns, TIMES[i].ns);
         assert_int_equal(s.schedule.stages[0].length_ns, TIMES[i].ns);
@@ -162,17 +161,14 @@ static void expect_stage(uint32_t i, uint64_t length, uint64_t from, uint64_t to
 static void schedules_of_users(void **state)
 {
     (void)state;
-    scenario_read(
-        &s,
-        "[runtime]\niterations = 5\n[schedule]\ntype = \"constant\"\nvus = 3\n" SIMULATED REQUEST);
+    scenario_read(&s, "[runtime]\niterations = 5\n[schedule]\ntype = \"constant\"\nvus = 3\n" SIMULATED REQUEST);
     assert_int_equal(s.iterations, 5);
     assert_int_equal(s.duration_ns, 0);
     assert_int_equal(s.users, 3);
     expect_stage(0, 0, 3, 3);
     rad__load_scenario_free(&s);
-    scenario_read(&s,
-                  "[runtime]\nduration_seconds = 30\n[schedule]\ntype = \"ramp\"\nstart_vus = 2\n"
-                  "end_vus = 9\nramp_duration_seconds = 10\n" SIMULATED REQUEST);
+    scenario_read(&s, "[runtime]\nduration_seconds = 30\n[schedule]\ntype = \"ramp\"\nstart_vus = 2\n"
+                      "end_vus = 9\nramp_duration_seconds = 10\n" SIMULATED REQUEST);
     assert_int_equal(s.users, 9);
     assert_int_equal(s.schedule.stage_count, 2);
     expect_stage(0, 10 * S, 2, 9);
@@ -192,9 +188,8 @@ static void schedules_of_users(void **state)
     expect_stage(2, 16 * S, 5, 5);
     assert_int_equal(s.users, 50);
     rad__load_scenario_free(&s);
-    scenario_read(&s,
-                  "[schedule]\ntype = \"steps\"\nsteps = [{vus = 5, duration_seconds = 1}, {vus = "
-                  "1, duration_seconds = 2}, {vus = 7, duration_seconds = 3}]\n" SIMULATED REQUEST);
+    scenario_read(&s, "[schedule]\ntype = \"steps\"\nsteps = [{vus = 5, duration_seconds = 1}, {vus = "
+                      "1, duration_seconds = 2}, {vus = 7, duration_seconds = 3}]\n" SIMULATED REQUEST);
     assert_int_equal(s.users, 11); /* five, then six that are new */
     assert_int_equal(s.duration_ns, 6 * S);
     expect_stage(2, 3 * S, 7, 7);
@@ -203,17 +198,15 @@ static void schedules_of_users(void **state)
 static void schedules_of_arrivals(void **state)
 {
     (void)state;
-    scenario_read(&s,
-                  RUNTIME "[schedule]\ntype = \"arrival_rate\"\nrate = 0.001\n" SIMULATED REQUEST);
+    scenario_read(&s, RUNTIME "[schedule]\ntype = \"arrival_rate\"\nrate = 0.001\n" SIMULATED REQUEST);
     assert_int_equal(s.schedule.model, RAD__LOAD_OPEN);
     assert_false(s.schedule.drop);
     assert_int_equal(s.users, 4);
     expect_stage(0, 10 * S, 1, 1);
     rad__load_scenario_free(&s);
-    scenario_read(
-        &s, "[schedule]\ntype = \"arrival_rate\"\nvus = 9\nstart_rate = 10\nwhen_busy = "
-            "\"drop\"\n[[schedule.stages]]\nrate = 1000000\nduration_seconds = 2\n"
-            "[[schedule.stages]]\nrate = 0\nduration_seconds = \"500ms\"\n" SIMULATED REQUEST);
+    scenario_read(&s, "[schedule]\ntype = \"arrival_rate\"\nvus = 9\nstart_rate = 10\nwhen_busy = "
+                      "\"drop\"\n[[schedule.stages]]\nrate = 1000000\nduration_seconds = 2\n"
+                      "[[schedule.stages]]\nrate = 0\nduration_seconds = \"500ms\"\n" SIMULATED REQUEST);
     assert_true(s.schedule.drop);
     assert_int_equal(s.duration_ns, 2500 * MS);
     expect_stage(0, 2 * S, 10000, 1000000000);
@@ -238,19 +231,18 @@ static void think_times(void **state)
 static void a_request_with_everything(void **state)
 {
     (void)state;
-    scenario_read(
-        &s, RUNTIME SIMULATED
-        "[[requests]]\nname = \"login\"\nmethod = \"POST\"\npath = \"/login?x=${vu}\"\n"
-        "headers = {Accept = \"*/*\", X-Run = \"${uuid}\"}\nbody = '{\"n\": ${random:1-9}}'\n"
-        "timeout_ms = 1.5\nchecks = [{status = 200}, {status = [200, 299], name = \"fine\"},\n"
-        "{status = \"3xx\"}, {body_contains = \"ok\"}, {header = \"X-A\"}, {header = \"X-A\", "
-        "equals "
-        "= \"1\"},\n{json = \"/a~1b/0\", equals = 7}, {json = \"\", equals = true}, {min_bytes = "
-        "1, "
-        "max_bytes = 9}, {min_bytes = 3}]\n"
-        "extract = {token = {json = \"/token\"}, id = {header = \"X-Id\"}, sid = {cookie = "
-        "\"sid\"}}\n"
-        "[[requests]]\npath = \"/p/${var:token}\"\nextract = {token = {header = \"T\"}}\n");
+    scenario_read(&s, RUNTIME SIMULATED
+                  "[[requests]]\nname = \"login\"\nmethod = \"POST\"\npath = \"/login?x=${vu}\"\n"
+                  "headers = {Accept = \"*/*\", X-Run = \"${uuid}\"}\nbody = '{\"n\": ${random:1-9}}'\n"
+                  "timeout_ms = 1.5\nchecks = [{status = 200}, {status = [200, 299], name = \"fine\"},\n"
+                  "{status = \"3xx\"}, {body_contains = \"ok\"}, {header = \"X-A\"}, {header = \"X-A\", "
+                  "equals "
+                  "= \"1\"},\n{json = \"/a~1b/0\", equals = 7}, {json = \"\", equals = true}, {min_bytes = "
+                  "1, "
+                  "max_bytes = 9}, {min_bytes = 3}]\n"
+                  "extract = {token = {json = \"/token\"}, id = {header = \"X-Id\"}, sid = {cookie = "
+                  "\"sid\"}}\n"
+                  "[[requests]]\npath = \"/p/${var:token}\"\nextract = {token = {header = \"T\"}}\n");
     const struct rad__load_request *q = &s.requests[0];
     assert_string_equal(q->name, "login");
     assert_string_equal(q->method, "POST");
@@ -293,8 +285,7 @@ static void a_request_with_everything(void **state)
 static void bodies_from_files(void **state)
 {
     (void)state;
-    static const char TEXT[] =
-        RUNTIME SIMULATED "[[requests]]\npath = \"/\"\nbody_file = \"big.bin\"\n";
+    static const char TEXT[] = RUNTIME SIMULATED "[[requests]]\npath = \"/\"\nbody_file = \"big.bin\"\n";
     rad_error error = {0};
     scenario_file("big.bin", "as it is: ${nothing}");
     scenario_read(&s, TEXT);
@@ -361,8 +352,7 @@ static void sequences(void **state)
 static void data_files(void **state)
 {
     (void)state;
-    scenario_file(
-        "u.csv", "\xef\xbb\xbfname,pass word\r\nada,\"a,b\"\r\n\r\n\"li\"\"n\",\n\"two\nlines\",x");
+    scenario_file("u.csv", "\xef\xbb\xbfname,pass word\r\nada,\"a,b\"\r\n\r\n\"li\"\"n\",\n\"two\nlines\",x");
     scenario_file("n.csv", "1;2\n3;4\n");
     scenario_read(&s, LEAST "headers = {A = \"${data:u.pass word}${data:n.y}\"}\n"
                             "[[data]]\nname = \"u\"\nfile = \"u.csv\"\norder = \"by_user\"\n"
@@ -424,11 +414,10 @@ static void assertions(void **state)
 static void limits(void **state)
 {
     (void)state;
-    scenario_read(&s,
-                  LEAST "[limits]\nmax_vus = 4\nmax_events = 10\nmax_activations = 2\n"
-                        "max_connections = 3\nflush_ticks = 5\nwarn_ticks = 6\n"
-                        "request_timeout_ms = 700\nretry_ms = 8\nmax_event_log_size_mb = 9\n"
-                        "max_response_bytes = 100\nmax_header_bytes = 200\ngive_up_after = 1\n");
+    scenario_read(&s, LEAST "[limits]\nmax_vus = 4\nmax_events = 10\nmax_activations = 2\n"
+                            "max_connections = 3\nflush_ticks = 5\nwarn_ticks = 6\n"
+                            "request_timeout_ms = 700\nretry_ms = 8\nmax_event_log_size_mb = 9\n"
+                            "max_response_bytes = 100\nmax_header_bytes = 200\ngive_up_after = 1\n");
     const struct rad__load_limits *l = &s.limits;
     assert_int_equal(l->max_vus, 4);
     assert_int_equal(l->max_events, 10);
@@ -444,8 +433,7 @@ static void limits(void **state)
     assert_int_equal(l->give_up_after, 1);
 }
 
-static void expect_point(const struct rad__load_curve *c, uint32_t i, uint32_t share,
-                         uint64_t value)
+static void expect_point(const struct rad__load_curve *c, uint32_t i, uint32_t share, uint64_t value)
 {
     assert_true(i < c->count);
     assert_int_equal(c->points[i].share_ppm, share);
@@ -455,13 +443,12 @@ static void expect_point(const struct rad__load_curve *c, uint32_t i, uint32_t s
 static void simulated_targets(void **state)
 {
     (void)state;
-    scenario_read(
-        &s, RUNTIME REQUEST
-        "[simulated]\nlatency_ms = {max = 200, p50 = 1.5, p999 = \"100ms\"}\nconnect_ms = "
-        "{points = [[0, 1], [0.9, 30], [1, 200]]}\nbody_bytes = {min = 10, max = 20}\n"
-        "status = {\"200\" = 0.99, \"503\" = 0.01}\nloss_rate = 0.1\nreset_rate = "
-        "0.000001\ngarbage_rate = 1\nrefuse_rate = 0.5\nmax_connections = 7\nworkers = 8\n"
-        "stall_every_seconds = 10\nstall_seconds = 1\nlate_ms = 9\n");
+    scenario_read(&s,
+                  RUNTIME REQUEST "[simulated]\nlatency_ms = {max = 200, p50 = 1.5, p999 = \"100ms\"}\nconnect_ms = "
+                                  "{points = [[0, 1], [0.9, 30], [1, 200]]}\nbody_bytes = {min = 10, max = 20}\n"
+                                  "status = {\"200\" = 0.99, \"503\" = 0.01}\nloss_rate = 0.1\nreset_rate = "
+                                  "0.000001\ngarbage_rate = 1\nrefuse_rate = 0.5\nmax_connections = 7\nworkers = 8\n"
+                                  "stall_every_seconds = 10\nstall_seconds = 1\nlate_ms = 9\n");
     const struct rad__load_simulated *m = &s.simulated;
     assert_int_equal(m->latency.count, 3);
     expect_point(&m->latency, 0, 500000, 1500000);
@@ -519,8 +506,7 @@ static void simulated_answers_are_judged(void **state)
     uint32_t bad = 0, both = 0;
     for (uint32_t i = 0; i < 1000; i++) {
         const rad__load_event *e = &events[i];
-        uint64_t want =
-            (e->status != 200 ? 1u : 0u) | (e->body_bytes < 5 || e->body_bytes > 9 ? 2u : 0u);
+        uint64_t want = (e->status != 200 ? 1u : 0u) | (e->body_bytes < 5 || e->body_bytes > 9 ? 2u : 0u);
         assert_int_equal(e->checks_failed, want);
         bad += want != 0;
         both += want == 3;
@@ -587,8 +573,7 @@ static void urls(void **state)
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         const char *wrong = rad__load_url_parse(&url, BAD[i].text, &arena);
         if (wrong == NULL || strstr(wrong, BAD[i].words) == NULL)
-            fail_msg("'%s': says '%s', should say '%s'", BAD[i].text, wrong ? wrong : "nothing",
-                     BAD[i].words);
+            fail_msg("'%s': says '%s', should say '%s'", BAD[i].text, wrong ? wrong : "nothing", BAD[i].words);
     }
     rad__arena_free(&arena);
 }
@@ -613,8 +598,7 @@ static void memory_may_run_out(void **state)
         rad_error error = {0};
         assert_true(n < 10000);
         rad__alloc_fail_at(n);
-        code = rad__load_scenario_parse(&s, "t/s.toml", RICH, sizeof RICH - 1, &SCENARIO_FILES,
-                                        &error);
+        code = rad__load_scenario_parse(&s, "t/s.toml", RICH, sizeof RICH - 1, &SCENARIO_FILES, &error);
         rad__alloc_fail_at(0);
         if (code != 0) assert_int_equal(code, RAD_ENOMEM);
         if (code != 0) assert_int_equal(error.code, RAD_ENOMEM);

@@ -17,10 +17,10 @@ struct refusal {
     const char *text, *place, *words;
 };
 
-#define REFUSED(list)                                                                              \
-    do {                                                                                           \
-        for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++)                                 \
-            scenario_refused((list)[i].text, (list)[i].place, (list)[i].words);                    \
+#define REFUSED(list)                                                                                                  \
+    do {                                                                                                               \
+        for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++)                                                     \
+            scenario_refused((list)[i].text, (list)[i].place, (list)[i].words);                                        \
     } while (0)
 
 static int forget(void **state)
@@ -53,11 +53,9 @@ static void keys_that_are_unknown(void **state)
     (void)state;
     static const struct refusal LIST[] = {
         {"runtme = 1\n" LEAST, "1:1", "unknown key 'runtme'; did you mean 'runtime'?"},
-        {"[runtime]\nduration_second = 1\n" SIMULATED REQUEST, "2:1",
-         "did you mean 'duration_seconds'?"},
+        {"[runtime]\nduration_second = 1\n" SIMULATED REQUEST, "2:1", "did you mean 'duration_seconds'?"},
         {LEAST "zzzz = 1\n", "8:1", "unknown key 'zzzz'"},
-        {LEAST "cookies = true\n", "8:1",
-         "unknown key 'cookies'; it stands at the top, before the first [table]"},
+        {LEAST "cookies = true\n", "8:1", "unknown key 'cookies'; it stands at the top, before the first [table]"},
         {LEAST "vus = 3\n", "8:1", "unknown key 'vus'; it belongs into runtime"},
         {"[runtime]\nevent_log_path = \"x\"\n" SIMULATED REQUEST, "2:1", "--output"},
         {LEAST "\"path\\u0000\" = 1\n", "8:1", "unknown key"},
@@ -107,8 +105,7 @@ static void numbers_and_times(void **state)
         {"[runtime]\ntick = 1\n" SIMULATED REQUEST, "2:8", "1ns to 1s"},
         {"[runtime]\ntick = \"2s\"\n" SIMULATED REQUEST, "2:8", "1ns to 1s"},
         {"[runtime]\ntick_us = 0\n" SIMULATED REQUEST, "2:11", "a number of microseconds"},
-        {"[runtime]\nvus = 0\n" SIMULATED REQUEST, "2:7",
-         "vus: expected an integer from 1 to 100000"},
+        {"[runtime]\nvus = 0\n" SIMULATED REQUEST, "2:7", "vus: expected an integer from 1 to 100000"},
         {"[runtime]\nvus = 100001\n" SIMULATED REQUEST, "2:7", "found 100001"},
         {"[runtime]\nvus = 1.0\n" SIMULATED REQUEST, "2:7", "found 1"},
         {"[runtime]\nseed = -1\n" SIMULATED REQUEST, "2:8", "from 0 to 9223372036854775807"},
@@ -133,16 +130,14 @@ static void options_that_exclude_each_other(void **state)
     static const struct refusal LIST[] = {
         {"[runtime]\nvus = 1\nduration_seconds = 1\niterations = 1\n" SIMULATED REQUEST, "4:14",
          "duration_seconds and iterations exclude each other"},
-        {"[runtime]\nseed = 1\nprng_seed = 1\n" SIMULATED REQUEST, "2:8",
-         "prng_seed and seed exclude"},
-        {"[runtime]\ntick = \"1ms\"\ntick_us = 1\n" SIMULATED REQUEST, "3:11",
-         "tick and tick_us exclude"},
+        {"[runtime]\nseed = 1\nprng_seed = 1\n" SIMULATED REQUEST, "2:8", "prng_seed and seed exclude"},
+        {"[runtime]\ntick = \"1ms\"\ntick_us = 1\n" SIMULATED REQUEST, "3:11", "tick and tick_us exclude"},
         {"[runtime]\nvus = 1\n" SIMULATED REQUEST, "1:1",
          "expected a key 'duration_seconds' in [runtime], found none: how long the run lasts (or "
          "'iterations'"},
         {"[runtime]\nduration_seconds = 1\n" SIMULATED REQUEST, "1:1", "expected a key 'vus'"},
-        {"[runtime]\nduration_seconds = 1\nvus = 1\nwarm_up_seconds = 1\n" SIMULATED REQUEST,
-         "4:19", "warm_up_seconds: expected less than the run lasts"},
+        {"[runtime]\nduration_seconds = 1\nvus = 1\nwarm_up_seconds = 1\n" SIMULATED REQUEST, "4:19",
+         "warm_up_seconds: expected less than the run lasts"},
         {"[runtime]\niterations = 3\n"
          "[schedule]\ntype = \"ramp\"\nend_vus = 2\nramp_duration_seconds = 1\n" SIMULATED REQUEST,
          "2:14", "iterations and a schedule of type \"ramp\" exclude each other"},
@@ -161,8 +156,7 @@ static void options_that_exclude_each_other(void **state)
         {SCHEDULE("type = \"steps\"\nsteps = [{vus = 1, duration_seconds = 86400}, {vus = 1, "
                   "duration_seconds = 1}]\n"),
          "1:1", "at most 24h"},
-        {SCHEDULE("type = \"steps\"\nsteps = [{vus = 0, duration_seconds = 1}]\n"), "1:1",
-         "at least one user"},
+        {SCHEDULE("type = \"steps\"\nsteps = [{vus = 0, duration_seconds = 1}]\n"), "1:1", "at least one user"},
         {SCHEDULE("type = \"steps\"\nsteps = [{vus = 60000, duration_seconds = 1}, {vus = 0, "
                   "duration_seconds = 1}, {vus = 40001, duration_seconds = 1}]\n"),
          "1:1", "every way up counts: 100001 users in all, limits.max_vus is 100000"},
@@ -194,32 +188,26 @@ static void schedules(void **state)
          "a number from 0.001 to 1000000 with at most 3 decimals"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1000000.001\n"), "6:8", "found"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 0.0001\n"), "6:8", "found"},
-        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nstages = []\n"), "7:10",
-         "rate and stages exclude"},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nstages = []\n"), "7:10", "rate and stages exclude"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nstart_rate = 1\n"), "7:14",
          "rate and start_rate exclude"},
-        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nstages = []\n"), "4:1",
-         "expected [[schedule.stages]]"},
-        {RUNTIME SCHEDULE(
-             "type = \"arrival_rate\"\nstages = [{rate = 0, duration_seconds = 10}]\n"),
-         "4:1", "expected a rate above 0"},
-        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nstages = [{rate = 1, duration_seconds = 9}]\n"),
-         "2:20", "expected the 9s of the schedule"},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nstages = []\n"), "4:1", "expected [[schedule.stages]]"},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nstages = [{rate = 0, duration_seconds = 10}]\n"), "4:1",
+         "expected a rate above 0"},
+        {RUNTIME SCHEDULE("type = \"arrival_rate\"\nstages = [{rate = 1, duration_seconds = 9}]\n"), "2:20",
+         "expected the 9s of the schedule"},
         {"[runtime]\nduration_seconds = 1\n" SCHEDULE("type = \"arrival_rate\"\nrate = 1\n"), "1:1",
          "expected a key 'vus'"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\ndeal = \"random\"\n"), "7:8",
          "\"recent\" or \"in_turn\""},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nconnect = \"never\"\n"), "7:11",
          "\"before\" or \"when_needed\""},
-        {RUNTIME SCHEDULE("type = \"constant\"\ndeal = \"in_turn\"\n"), "6:8",
-         "deal has no effect"},
+        {RUNTIME SCHEDULE("type = \"constant\"\ndeal = \"in_turn\"\n"), "6:8", "deal has no effect"},
         {RUNTIME SCHEDULE("type = \"arrival_rate\"\nrate = 1\nwhen_busy = \"fail\"\n"), "7:13",
          "expected \"wait\" or \"drop\""},
         {LEAST "[think_time]\ntype = \"constant\"\n", "8:1", "expected a key 'duration_ms'"},
-        {LEAST "[think_time]\ntype = \"constant\"\nmin_ms = 1\nduration_ms = 1\n", "10:10",
-         "min_ms has no effect"},
-        {LEAST "[think_time]\nmin_ms = 1\nmax_ms = 2\nduration_ms = 1\n", "11:15",
-         "duration_ms has no effect"},
+        {LEAST "[think_time]\ntype = \"constant\"\nmin_ms = 1\nduration_ms = 1\n", "10:10", "min_ms has no effect"},
+        {LEAST "[think_time]\nmin_ms = 1\nmax_ms = 2\nduration_ms = 1\n", "11:15", "duration_ms has no effect"},
         {LEAST "[think_time]\nmin_ms = 2\n", "8:1", "expected a key 'max_ms'"},
         {LEAST "[think_time]\nmin_ms = 2\nmax_ms = 1\n", "10:10", "not less than min_ms"},
     };
@@ -236,19 +224,15 @@ static void targets(void **state)
          "base_url: expected a URL that begins with http:// or https://, found 'localhost'"},
         {TARGET("base_url = \"http://u:p@h\"\n"), "7:12", "expected no user name and password"},
         {TARGET("base_url = \"http://h:99999\"\n"), "7:12", "expected a port from 1 to 65535"},
-        {TARGET("base_url = \"http://h\"\ntls = true\n"), "8:7",
-         "tls: expected false as the scheme of base_url says"},
-        {TARGET("base_url = \"http://h\"\nverify_cert = true\n"), "8:15",
-         "verify_cert has no effect"},
+        {TARGET("base_url = \"http://h\"\ntls = true\n"), "8:7", "tls: expected false as the scheme of base_url says"},
+        {TARGET("base_url = \"http://h\"\nverify_cert = true\n"), "8:15", "verify_cert has no effect"},
         {TARGET("base_url = \"http://h\"\nca_bundle = \"x\"\n"), "8:13", "ca_bundle has no effect"},
-        {TARGET("base_url = \"http://h\"\nhttp_version = \"http3\"\n"), "8:16",
-         "expected \"http1.1\" or \"http2\""},
+        {TARGET("base_url = \"http://h\"\nhttp_version = \"http3\"\n"), "8:16", "expected \"http1.1\" or \"http2\""},
         {TARGET("base_url = \"http://h\"\nstreams = 2\n"), "8:11", "streams: expected 1, or"},
-        {TARGET("base_url = \"http://h\"\nhttp_version = \"http2\"\nstreams = 101\n"), "9:11",
-         "from 1 to 100"},
+        {TARGET("base_url = \"http://h\"\nhttp_version = \"http2\"\nstreams = 101\n"), "9:11", "from 1 to 100"},
         {TARGET("base_url = \"http://h\"\nmax_connections = 0\n"), "8:19", "from 1 to 100000"},
-        {TARGET("base_url = \"http://h\"\nmax_connections = 9\n[limits]\nmax_connections = 8\n"),
-         "8:19", "from 1 to 8"},
+        {TARGET("base_url = \"http://h\"\nmax_connections = 9\n[limits]\nmax_connections = 8\n"), "8:19",
+         "from 1 to 8"},
         {TARGET("base_url = \"http://h\"\nserver_name = \"a b\"\n"), "8:15", "the name of a host"},
         {TARGET("base_url = \"http://h\"\nweight = 0\n"), "6:1", "expected a weight above 0"},
         {TARGET("base_url = \"http://h\"\n[[targets]]\n"), "8:1", "target and targets exclude"},
@@ -288,8 +272,7 @@ static void requests(void **state)
         {LEAST "headers = {A = \"x\\u007f\"}\n", "8:16", "0x7f cannot stand in a header"},
         {LEAST "headers = {Content-Length = \"1\"}\n", "8:29", "is written by raddle"},
         {LEAST "headers = {transfer-encoding = \"1\"}\n", "8:32", "is written by raddle"},
-        {LEAST "headers = {Accept = \"1\", accept = \"2\"}\n", "8:35",
-         "two headers are called 'Accept'"},
+        {LEAST "headers = {Accept = \"1\", accept = \"2\"}\n", "8:35", "two headers are called 'Accept'"},
         {LEAST "body = \"x\"\nbody_file = \"y\"\n", "9:13", "body and body_file exclude"},
         {LEAST "body = 1\n", "8:8", "expected a string"},
         {LEAST "body_file = \"nowhere\"\n", "8:13", "t/nowhere: no such file"},
@@ -301,10 +284,8 @@ static void requests(void **state)
         {LEAST "[[sequence.steps]]\n", "8:1", "expected a key 'request'"},
         {LEAST "[[sequence.steps]]\nrequest = \"GOT /\"\n", "9:11",
          "there is no request 'GOT /'; did you mean 'GET /'?"},
-        {LEAST "[[sequence.steps]]\nrequest = \"nothing like it\"\n", "9:11",
-         "there is no request 'nothing like it'"},
-        {LEAST "[[sequence.steps]]\nrequest = \"GET /\"\nrepeat = 0\n", "10:10",
-         "from 1 to 1000000"},
+        {LEAST "[[sequence.steps]]\nrequest = \"nothing like it\"\n", "9:11", "there is no request 'nothing like it'"},
+        {LEAST "[[sequence.steps]]\nrequest = \"GET /\"\nrepeat = 0\n", "10:10", "from 1 to 1000000"},
     };
     REFUSED(LIST);
 }
@@ -328,8 +309,7 @@ static void checks_and_extraction(void **state)
         {LEAST "checks = [{header = \"a\", equals = 1}]\n", "8:35", "expected a string"},
         {LEAST "checks = [{json = \"a\"}]\n", "8:19", "a JSON pointer"},
         {LEAST "checks = [{json = \"/~2\"}]\n", "8:19", "a JSON pointer"},
-        {LEAST "checks = [{json = \"/a\", equals = 1.5}]\n", "8:34",
-         "a string, an integer or a boolean"},
+        {LEAST "checks = [{json = \"/a\", equals = 1.5}]\n", "8:34", "a string, an integer or a boolean"},
         {LEAST "checks = [{status = 200, equals = \"\"}]\n", "8:35", "equals has no effect"},
         {LEAST "extract = 1\n", "8:11", "a table of variables"},
         {LEAST "extract = {a = 1}\n", "8:16", "a table with header, json or cookie"},
@@ -349,8 +329,7 @@ static void placeholders(void **state)
         {LEAST "body = \"${nothing}\"\n", "8:8", "${nothing}: no such placeholder; expected env"},
         {LEAST "body = \"${}\"\n", "8:8", "${}: no such placeholder"},
         {LEAST "body = \"${vu }\"\n", "8:8", "${vu }: no such placeholder"},
-        {LEAST "body = \"${vu|}\"\n", "8:8",
-         "${vu|}: no such escape; expected raw, url, form or json"},
+        {LEAST "body = \"${vu|}\"\n", "8:8", "${vu|}: no such escape; expected raw, url, form or json"},
         {LEAST "body = \"${vu|URL}\"\n", "8:8", "no such escape"},
         {LEAST "body = \"${var:x|jsno}\"\n", "8:8", "no such escape"},
         {LEAST "body = \"${env:X|json|}\"\n", "8:8", "no such escape"},
@@ -373,10 +352,10 @@ static void placeholders(void **state)
         {LEAST "body = \"${data:u}\"\n", "8:8", "expected FILE.COLUMN"},
         {LEAST "body = \"${data:usres.a}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n", "8:8",
          "there is no [[data]] of the name 'usres'; did you mean 'users'?"},
-        {LEAST "body = \"${data:users.nmae}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n",
-         "8:8", "there is no column in data file 'users' of the name 'nmae'; did you mean 'name'?"},
-        {LEAST "body = \"${data:users.name|xml}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n",
-         "8:8", "there is no column in data file 'users' of the name 'name|xml'"},
+        {LEAST "body = \"${data:users.nmae}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n", "8:8",
+         "there is no column in data file 'users' of the name 'nmae'; did you mean 'name'?"},
+        {LEAST "body = \"${data:users.name|xml}\"\n[[data]]\nname = \"users\"\nfile = \"u.csv\"\n", "8:8",
+         "there is no column in data file 'users' of the name 'name|xml'"},
     };
     rad__load_scenario s;
     scenario_file("u.csv", "name,b,c|d\n1,2,3\n");
@@ -403,8 +382,7 @@ static void data(void **state)
         {DATA("good") "separator = \"ab\"\n", "11:13", "a string of 1 to 1 bytes"},
         {DATA("good") "separator = '\"'\n", "11:13", "one character"},
         {DATA("good") "columns = []\n", "11:11", "names of the columns"},
-        {DATA("good") "columns = [\"x\"]\n", "10:8",
-         "good:1: expected 1 cells as there are columns, found 2"},
+        {DATA("good") "columns = [\"x\"]\n", "10:8", "good:1: expected 1 cells as there are columns, found 2"},
         {DATA("good") "columns = [\"x\", \"x\"]\n", "10:8", "two columns have the same name"},
         {DATA("empty"), "10:8", "empty:1: expected rows, found none"},
         {DATA("head"), "10:8", "expected rows, found none"},
@@ -414,8 +392,7 @@ static void data(void **state)
         {DATA("after"), "10:8", "after:2: expected the end of the cell after its last quote"},
         {DATA("twins"), "10:8", "twins:1: two columns have the same name"},
         {DATA("nameless"), "10:8", "nameless:1: expected names of columns"},
-        {DATA("good") "[[data]]\nname = \"u\"\nfile = \"good\"\n", "11:1",
-         "two data files are called 'u'"},
+        {DATA("good") "[[data]]\nname = \"u\"\nfile = \"good\"\n", "11:1", "two data files are called 'u'"},
     };
     scenario_file("good", "a,b\n1,2\n");
     scenario_file("empty", "");
@@ -442,8 +419,7 @@ static void bounds(void **state)
         {LEAST "[assertions]\np99_latency_ms = 0\n", "9:18", "a time from 1ns to 1h"},
         {LEAST "[assertions]\nerror_rate_max = 1.5\n", "9:18", "a number from 0 to 1"},
         {LEAST "[assertions]\nrps_min = 0\n", "9:11", "from 0.001 to 1000000"},
-        {LEAST "[assertions]\nrps_min = {max = 1}\n", "9:18",
-         "rps_min: expected 'min', found 'max'"},
+        {LEAST "[assertions]\nrps_min = {max = 1}\n", "9:18", "rps_min: expected 'min', found 'max'"},
         {LEAST "[assertions]\nerror_rate_max = {min = 1}\n", "9:25", "expected 'max', found 'min'"},
         {LEAST "[assertions]\nrps_min = {abort = true}\n", "9:11", "expected a key 'min'"},
         {LEAST "[assertions]\nrps_min = {min = 1, abort = 1}\n", "9:29", "true or false"},
@@ -488,16 +464,14 @@ static void simulated(void **state)
         {WORLD "latency_ms = 1\nloss_rate = 1.1\n", "8:13", "a number from 0 to 1"},
         {WORLD "latency_ms = 1\nstall_seconds = 1\n", "8:17", "belong together"},
         {WORLD "latency_ms = 1\nstall_every_seconds = 1\n", "8:23", "belong together"},
-        {WORLD "latency_ms = 1\nstall_every_seconds = 1\nstall_seconds = 0.991\n", "9:17",
-         "at most 99 %"},
+        {WORLD "latency_ms = 1\nstall_every_seconds = 1\nstall_seconds = 0.991\n", "9:17", "at most 99 %"},
         {WORLD "latency_ms = 1\nworkers = 100001\n", "8:11", "from 0 to 100000"},
     };
     REFUSED(LIST);
 }
 
 /* So many of something are right, one more is refused with these words. */
-static void at_most(const char *before, const char *item, uint32_t most, const char *after,
-                    const char *words)
+static void at_most(const char *before, const char *item, uint32_t most, const char *after, const char *words)
 {
     rad_bytes text = {0};
     rad__load_scenario s;
@@ -517,8 +491,7 @@ static void at_most(const char *before, const char *item, uint32_t most, const c
         }
         rad__bytes_put(&text, after, strlen(after));
         assert_false(text.failed);
-        int code = rad__load_scenario_parse(&s, "t/s", (char *)text.data, text.size,
-                                            &SCENARIO_FILES, &error);
+        int code = rad__load_scenario_parse(&s, "t/s", (char *)text.data, text.size, &SCENARIO_FILES, &error);
         if ((code == 0) != (count == most)) fail_msg("%u of %s: %s", count, item, error.text);
         rad__load_scenario_free(&s);
     }
@@ -544,8 +517,8 @@ static void more_than_there_may_be(void **state)
     at_most(LEAST FOUR FOUR FOUR FOUR STEP("777214"), STEP("1"), 1, "", "less than 16,777,216");
     at_most(RUNTIME REQUEST "[simulated]\nlatency_ms = {points = [", "[0.000@, 1],", 10, "]}\n",
             "a larger share"); /* 0.0009, then 0.00010 */
-    at_most(SIMULATED REQUEST "[schedule]\ntype = \"steps\"\n",
-            "[[schedule.steps]]\nvus = 1\nduration_seconds = 1\n", 1000, "", "at most 1000");
+    at_most(SIMULATED REQUEST "[schedule]\ntype = \"steps\"\n", "[[schedule.steps]]\nvus = 1\nduration_seconds = 1\n",
+            1000, "", "at most 1000");
     at_most(LEAST "name = \"", "x", 200, "\"\n", "1 to 200 bytes");
 }
 
@@ -564,8 +537,7 @@ static const char *frame_of(const char *section, const char *key)
         {"metadata", NULL, LEAST "[metadata]\n"},
         {"runtime", " iterations ", SIMULATED REQUEST "[runtime]\nvus = 4\n"},
         {"runtime", NULL, SIMULATED REQUEST "[runtime]\nvus = 4\nduration_seconds = 10\n"},
-        {"target", " verify_cert ca_bundle ",
-         RUNTIME REQUEST "[target]\nbase_url = \"https://h\"\n"},
+        {"target", " verify_cert ca_bundle ", RUNTIME REQUEST "[target]\nbase_url = \"https://h\"\n"},
         {"target", NULL, RUNTIME REQUEST "[target]\nbase_url = \"http://h\"\n"},
         {"requests", NULL, RUNTIME SIMULATED "[[requests]]\npath = \"/x\"\n"},
         {"requests.checks", " name ", LEAST "[[requests.checks]]\nstatus = 200\n"},
@@ -579,10 +551,8 @@ static const char *frame_of(const char *section, const char *key)
                            "baseline_vus = 1\nspike_vus = 2\nspike_start_seconds = 1\n"
                            "spike_duration_seconds = 1\n"},
         {"schedule", " steps ", SIMULATED REQUEST "[schedule]\ntype = \"steps\"\n"},
-        {"schedule", " rate when_busy deal connect ",
-         LEAST "[schedule]\ntype = \"arrival_rate\"\nrate = 1\n"},
-        {"schedule", " start_rate stages ",
-         LEAST "[schedule]\ntype = \"arrival_rate\"\nstages = 1\n"},
+        {"schedule", " rate when_busy deal connect ", LEAST "[schedule]\ntype = \"arrival_rate\"\nrate = 1\n"},
+        {"schedule", " start_rate stages ", LEAST "[schedule]\ntype = \"arrival_rate\"\nstages = 1\n"},
         {"schedule", NULL, LEAST "[schedule]\ntype = \"constant\"\n"},
         {"schedule.steps", NULL,
          REQUEST SIMULATED "[schedule]\ntype = \"steps\"\n[[schedule.steps]]\nvus = 1\n"
@@ -602,24 +572,21 @@ static const char *frame_of(const char *section, const char *key)
         {"limits", NULL, LEAST "[limits]\n"},
         {"data", NULL, LEAST "[[data]]\nname = \"a\"\nfile = \"u.csv\"\n"},
         {"simulated", " stall_every_seconds stall_seconds ",
-         RUNTIME REQUEST
-         "[simulated]\nlatency_ms = 1\nstall_every_seconds = 2\nstall_seconds = 1\n"},
+         RUNTIME REQUEST "[simulated]\nlatency_ms = 1\nstall_every_seconds = 2\nstall_seconds = 1\n"},
         {"simulated", NULL, RUNTIME REQUEST "[simulated]\nlatency_ms = 1\n"},
         {"simulated curves", NULL, RUNTIME REQUEST "[simulated.latency_ms]\n"},
     };
     char word[100];
     snprintf(word, sizeof word, " %s ", key);
     for (size_t i = 0; i < sizeof FRAMES / sizeof *FRAMES; i++)
-        if (strcmp(FRAMES[i].section, section) == 0 &&
-            (FRAMES[i].keys == NULL || strstr(FRAMES[i].keys, word) != NULL))
+        if (strcmp(FRAMES[i].section, section) == 0 && (FRAMES[i].keys == NULL || strstr(FRAMES[i].keys, word) != NULL))
             return FRAMES[i].text;
     fail_msg("no frame for section '%s'", section);
     return NULL;
 }
 
 /* The frame with a date as the value of the key, in place of its value or as one more line; which line it is. */
-static uint32_t with_a_date(const char *frame, const char *section, const char *key,
-                            char text[1000])
+static uint32_t with_a_date(const char *frame, const char *section, const char *key, char text[1000])
 {
     char line[100];
     uint32_t number = 1;
@@ -630,8 +597,7 @@ static uint32_t with_a_date(const char *frame, const char *section, const char *
     if (*section == 0) {
         snprintf(text, 1000, "%s = 1979-05-27\n%s", key, frame);
     } else if (old != NULL) {
-        snprintf(text, 1000, "%.*s%s1979-05-27%s", (int)(old - frame), frame, line,
-                 strchr(old + 1, '\n'));
+        snprintf(text, 1000, "%.*s%s1979-05-27%s", (int)(old - frame), frame, line, strchr(old + 1, '\n'));
         for (const char *p = frame; p <= old; p++) number += *p == '\n';
     } else {
         snprintf(text, 1000, "%s%s = 1979-05-27\n", frame, key);
@@ -652,8 +618,7 @@ static void every_key_is_asked_for(void **state)
             rad__load_scenario s;
             rad_error error = {0};
             uint32_t line = with_a_date(frame_of(k->section, *key), k->section, *key, text);
-            int code =
-                rad__load_scenario_parse(&s, "t/x", text, strlen(text), &SCENARIO_FILES, &error);
+            int code = rad__load_scenario_parse(&s, "t/x", text, strlen(text), &SCENARIO_FILES, &error);
             snprintf(place, sizeof place, "t/x:%u:%zu: %s: expected", line, strlen(*key) + 4, *key);
             if (code != RAD_EINPUT || strncmp(error.text, place, strlen(place)) != 0)
                 fail_msg("says '%s', should say '%s' of\n%s", error.text, place, text);

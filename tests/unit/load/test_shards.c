@@ -21,8 +21,7 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
     return 0;
 }
 
-static void run_shard(const rad__load_scenario *s, uint32_t shard, rad_bytes *file,
-                      rad__load_metrics *metrics)
+static void run_shard(const rad__load_scenario *s, uint32_t shard, rad_bytes *file, rad__load_metrics *metrics)
 {
     rad__load_core core;
     rad__load_log log;
@@ -37,9 +36,8 @@ static void run_shard(const rad__load_scenario *s, uint32_t shard, rad_bytes *fi
     log.shard = shard;
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
     assert_int_equal(rad__load_core_open(&core, s, 7, shard, SHARDS, true, &log, &error), 0);
-    assert_int_equal(rad__load_simulated_open(&engine, s, 7, shard, SHARDS, core.user_capacity,
-                                              core.pool.conn_count, &error),
-                     0);
+    assert_int_equal(
+        rad__load_simulated_open(&engine, s, 7, shard, SHARDS, core.user_capacity, core.pool.conn_count, &error), 0);
     if (rad__load_run(&core, engine, NULL, &error) != 0) fail_msg("%s", error.text);
     if (shard == 0) {
         *metrics = core.metrics;
@@ -89,8 +87,7 @@ static void merged_logs_replay(void **state)
     assert_int_equal(a.size, b.size);
     assert_memory_equal(a.data, b.data, a.size);
     rad__load_log_reader r = load_reader(&a);
-    if (rad__load_verify(&r, &scene.s, &verdict, &replayed, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__load_verify(&r, &scene.s, &verdict, &replayed, &error) != 0) fail_msg("%s", error.text);
     if (!verdict.same) fail_msg("%s", verdict.text);
     assert_true(verdict.over);
     assert_int_equal(replayed.all.issued, ran.all.issued);
@@ -128,8 +125,7 @@ static void blocks_are_in_order(void **state)
         }
         block = r.blocks;
         shard = r.block.shard;
-        if (raw.kind == RAD__LOAD_RECORD_TURN && rad__load_get_turn(&raw, &turn) == NULL)
-            now[shard] += turn.passed_ns;
+        if (raw.kind == RAD__LOAD_RECORD_TURN && rad__load_get_turn(&raw, &turn) == NULL) now[shard] += turn.passed_ns;
     }
     assert_int_equal(got, 0);
     assert_true(r.ended);
@@ -156,8 +152,7 @@ static void shards_share_the_plan(void **state)
     load_trial_begin(&whole, &scene.s, 7);
     load_trial_run(&whole);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(split.by_request[i].tally.issued,
-                         whole.core.metrics.by_request[i].tally.issued);
+        assert_int_equal(split.by_request[i].tally.issued, whole.core.metrics.by_request[i].tally.issued);
     load_trial_end(&whole);
     rad__load_metrics_close(&split);
     rad__bytes_free(&file);

@@ -80,10 +80,8 @@ static void a_snapshot_goes_on_as_the_run_does(void **state)
             struct rest first = {{0}}, second = {{0}};
             rad__load_replayer r;
             rad__load_core copy;
-            assert_int_equal(rad__load_replayer_open(&r, &from, &scene.s, 0, discard, NULL, &error),
-                             0);
-            for (uint32_t i = 0; i < at; i++)
-                assert_int_equal(rad__load_replayer_step(&r, &error), 1);
+            assert_int_equal(rad__load_replayer_open(&r, &from, &scene.s, 0, discard, NULL, &error), 0);
+            for (uint32_t i = 0; i < at; i++) assert_int_equal(rad__load_replayer_step(&r, &error), 1);
             assert_true(rad__load_core_copy(&copy, &r.core, &r.log));
             assert_null(rad__load_core_wrong(&copy));
             rad__load_log_reader reader = r.reader;

@@ -21,14 +21,12 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
     return 0;
 }
 
-static void export_log(const rad_bytes *log, const rad__load_scenario *s, rad_bytes *file,
-                       uint64_t *records)
+static void export_log(const rad_bytes *log, const rad__load_scenario *s, rad_bytes *file, uint64_t *records)
 {
     rad_error error = {0};
     rad__load_log_reader reader = load_reader(log);
     *file = (rad_bytes){0};
-    if (rad__load_z6_export(&reader, s, keep, file, records, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad__load_z6_export(&reader, s, keep, file, records, &error) != 0) fail_msg("%s", error.text);
     assert_false(file->failed);
 }
 
@@ -123,8 +121,7 @@ static void same_figures(const rad_load_result *a, const rad_load_result *b)
     assert_memory_equal(x->by_status, y->by_status, sizeof x->by_status);
     assert_memory_equal(x->by_fault, y->by_fault, sizeof x->by_fault);
     assert_memory_equal(x->exhausted, y->exhausted, sizeof x->exhausted);
-    assert_memory_equal(x->service.counts, y->service.counts,
-                        RAD_HISTOGRAM_BUCKETS * sizeof *x->service.counts);
+    assert_memory_equal(x->service.counts, y->service.counts, RAD_HISTOGRAM_BUCKETS * sizeof *x->service.counts);
     assert_int_equal(x->ok, y->ok);
     assert_int_equal(x->header_bytes, y->header_bytes);
     assert_int_equal(x->body_bytes, y->body_bytes);
@@ -293,16 +290,15 @@ static void told_is_refused(const struct told *told, uint32_t count, const char 
     rad_bytes file;
     char place[200];
     write_told(&file, told, count);
-    snprintf(place, sizeof place, "z6.log: record %u at byte %u: %s", count, 64 + 272 * (count - 1),
-             why);
+    snprintf(place, sizeof place, "z6.log: record %u at byte %u: %s", count, 64 + 272 * (count - 1), why);
     refused(&file, place);
     rad__bytes_free(&file);
 }
 
-#define TOLD_REFUSED(why, ...)                                                                     \
-    do {                                                                                           \
-        const struct told told_[] = {__VA_ARGS__};                                                 \
-        told_is_refused(told_, sizeof told_ / sizeof *told_, why);                                 \
+#define TOLD_REFUSED(why, ...)                                                                                         \
+    do {                                                                                                               \
+        const struct told told_[] = {__VA_ARGS__};                                                                     \
+        told_is_refused(told_, sizeof told_ / sizeof *told_, why);                                                     \
     } while (0)
 
 static void what_cannot_have_happened_is_refused(void **state)
@@ -313,13 +309,11 @@ static void what_cannot_have_happened_is_refused(void **state)
     TOLD_REFUSED("it is of an unknown type", {5, 2, 21, 0, NULL});
     TOLD_REFUSED("a user is spawned twice", {5, 2, 0, 0, NULL}, {5, 2, 0, 0, NULL});
     TOLD_REFUSED("something happens to a user that was not spawned", {5, 2, 3, 1, NULL});
-    TOLD_REFUSED("a request is issued while", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL},
-                 {5, 2, 3, 2, NULL});
+    TOLD_REFUSED("a request is issued while", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {5, 2, 3, 2, NULL});
     TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 6, 0, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL},
-                 {6, 2, 6, 2, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL},
-                 {6, 2, 6, 1, NULL}, {6, 2, 6, 1, NULL});
+    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 2, NULL});
+    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 1, NULL},
+                 {6, 2, 6, 1, NULL});
     TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 15, 0, NULL});
 }
 
@@ -391,8 +385,7 @@ static void disks_and_memory_may_be_full(void **state)
         uint32_t left = room;
         rad_error error = {0};
         rad__load_log_reader reader = load_reader(&t.file);
-        assert_int_equal(rad__load_z6_export(&reader, &scene.s, full, &left, NULL, &error),
-                         RAD_EIO);
+        assert_int_equal(rad__load_z6_export(&reader, &scene.s, full, &left, NULL, &error), RAD_EIO);
         assert_string_equal(error.text, "the disk is full");
     }
     bool done = false;
@@ -403,8 +396,7 @@ static void disks_and_memory_may_be_full(void **state)
         rad_load_result *r = rad__alloc(1, sizeof *r);
         rad__alloc_fail_at(n);
         int result = rad__load_z6_export(&reader, &scene.s, full, &left, NULL, &error);
-        if (result == 0)
-            result = rad__load_z6_import(r, "z6.log", file.data, file.size, MS, &error);
+        if (result == 0) result = rad__load_z6_import(r, "z6.log", file.data, file.size, MS, &error);
         rad__alloc_fail_at(0);
         done = result == 0;
         if (!done) assert_int_equal(error.code, RAD_ENOMEM);
@@ -417,14 +409,10 @@ static void disks_and_memory_may_be_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_layout_is_that_of_z6s_source),
-        cmocka_unit_test(a_log_there_and_back_has_the_same_figures),
-        cmocka_unit_test(shards_are_merged_in_order),
-        cmocka_unit_test(bits_that_flip_are_located),
-        cmocka_unit_test(files_that_are_cut_off),
-        cmocka_unit_test(what_cannot_have_happened_is_refused),
-        cmocka_unit_test(errors_of_z6_become_ours),
-        cmocka_unit_test(disks_and_memory_may_be_full),
+        cmocka_unit_test(the_layout_is_that_of_z6s_source), cmocka_unit_test(a_log_there_and_back_has_the_same_figures),
+        cmocka_unit_test(shards_are_merged_in_order),       cmocka_unit_test(bits_that_flip_are_located),
+        cmocka_unit_test(files_that_are_cut_off),           cmocka_unit_test(what_cannot_have_happened_is_refused),
+        cmocka_unit_test(errors_of_z6_become_ours),         cmocka_unit_test(disks_and_memory_may_be_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

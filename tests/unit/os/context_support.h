@@ -53,8 +53,7 @@ static void goes_on_where_it_was_left(void **state)
 }
 
 /* Many values that live across a switch on both sides: more than there are registers. */
-__attribute__((noinline)) static uint64_t busy(rad_context *from, rad_context *to, uint64_t seed,
-                                               double *number)
+__attribute__((noinline)) static uint64_t busy(rad_context *from, rad_context *to, uint64_t seed, double *number)
 {
     uint64_t a = seed, b = seed * 3, c = seed * 5, d = seed * 7, e = seed * 11, f = seed * 13;
     uint64_t g = seed * 17, h = seed * 19;
@@ -182,7 +181,7 @@ static void ends_for_good_and_is_made_again(void **state)
     free(p.stack);
 }
 
-#define CONTEXT_TESTS                                                                              \
-    cmocka_unit_test(goes_on_where_it_was_left), cmocka_unit_test(registers_survive),              \
-        cmocka_unit_test(the_stack_is_aligned), cmocka_unit_test(one_stack_serves_again),          \
+#define CONTEXT_TESTS                                                                                                  \
+    cmocka_unit_test(goes_on_where_it_was_left), cmocka_unit_test(registers_survive),                                  \
+        cmocka_unit_test(the_stack_is_aligned), cmocka_unit_test(one_stack_serves_again),                              \
         cmocka_unit_test(ends_for_good_and_is_made_again)

@@ -165,9 +165,7 @@ static void test_folders(void **state)
     assert_string_equal(names.items[0], "0");
     assert_string_equal(names.items[1], "1");
     assert_string_equal(names.items[2], "10"); /* by bytes */
-    for (uint32_t i = 1; i < names.count; i++) {
-        assert_true(strcmp(names.items[i - 1], names.items[i]) < 0);
-    }
+    for (uint32_t i = 1; i < names.count; i++) assert_true(strcmp(names.items[i - 1], names.items[i]) < 0);
     for (uint32_t i = 0; i < names.count; i++) {
         snprintf(name, sizeof name, "files/sub/%s", names.items[i]);
         unlink(name);
@@ -175,8 +173,7 @@ static void test_folders(void **state)
     rad__os_names_free(&names);
     rmdir("files/sub");
     assert_int_equal(rad__os_list(&names, "files/none", &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "files/none: cannot list the folder: No such file or directory");
+    assert_string_equal(error.text, "files/none: cannot list the folder: No such file or directory");
     error = (rad_error){0};
     assert_int_equal(rad__os_make_directory("files/a/b", &error), RAD_EIO);
     assert_string_equal(error.text, "files/a/b: cannot make the folder: No such file or directory");
@@ -276,10 +273,8 @@ static void test_words_of_failures(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "files/one: cannot create: No space left on device",
-        "files/one: cannot write: No space left on device",
-        "files/one: cannot sync: Input/output error",
-        "files/one: cannot close: Input/output error",
+        "files/one: cannot create: No space left on device", "files/one: cannot write: No space left on device",
+        "files/one: cannot sync: Input/output error",        "files/one: cannot close: Input/output error",
         "files/one: cannot rename: Input/output error",
     };
     for (uint64_t n = 1; n <= 5; n++) {
@@ -383,9 +378,7 @@ static void test_child_dies(void **state)
 static int spin(void *context)
 {
     volatile uint64_t *count = context;
-    while (*count < UINT64_MAX) {
-        ++*count;
-    }
+    while (*count < UINT64_MAX) ++*count;
     return 0;
 }
 
@@ -399,9 +392,8 @@ static void test_child_is_killed(void **state)
     uint64_t used = 0;
     assert_int_equal(rad__os_shared_map(&shared, 4096, &error), 0);
     assert_int_equal(rad__os_fork(&pid, shared, spin, &error), 0);
-    while (used < 20 * 1000 * 1000) { /* twenty milliseconds of work */
+    while (used < 20 * 1000 * 1000) /* twenty milliseconds of work */
         assert_int_equal(rad__os_cpu_ns(pid, &used, &error), 0);
-    }
     assert_int_equal(rad__os_kill(pid, &error), 0);
     assert_int_equal(rad__os_wait(pid, true, &end, &error), 1);
     assert_int_equal(end.signal, SIGKILL);
@@ -468,9 +460,7 @@ static void test_large_mapping_costs_nothing(void **state)
     rad__os_shared_unmap(NULL, 1);
     assert_int_equal(rad__os_shared_map(&at, SIZE_MAX / 2, &error), RAD_ENOMEM);
     assert_null(at);
-    assert_string_equal(
-        error.text,
-        "cannot map 9223372036854775807 bytes of shared memory: Cannot allocate memory");
+    assert_string_equal(error.text, "cannot map 9223372036854775807 bytes of shared memory: Cannot allocate memory");
 }
 
 static void test_clock(void **state)

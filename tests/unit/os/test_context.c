@@ -75,9 +75,8 @@ static void unwinding_ends_at_the_entry(void **state)
     free(w.p.stack);
     assert_in_range(w.count, DEPTH + 3, DEPTH + 6); /* walk_deep, entry, begin, and a sanitizer's */
     int entry = -1;
-    for (int i = 0; i < w.count; i++) {
+    for (int i = 0; i < w.count; i++)
         if (w.frames[i] == w.in_entry) entry = i;
-    }
     assert_in_range(entry, DEPTH + 1, DEPTH + 3);
     assert_in_range(w.count - entry, 2, 3); /* what began it, and nothing else */
 }
@@ -289,11 +288,9 @@ static void a_wake_ends_sleeps(void **state)
     sleeper s = {0};
     pthread_t threads[SLEEPERS];
     (void)state;
-    for (int i = 0; i < SLEEPERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, sleeper_main, &s), 0);
+    for (int i = 0; i < SLEEPERS; i++) assert_int_equal(pthread_create(&threads[i], NULL, sleeper_main, &s), 0);
     uint32_t woken = 0;
-    while (woken <
-           SLEEPERS) { /* how many there were: each sleeps again, since the word is as before */
+    while (woken < SLEEPERS) { /* how many there were: each sleeps again, since the word is as before */
         uint32_t now = rad__os_word_wake(&s.word, 1);
         assert_in_range(now, 0, 1);
         woken += now;

@@ -79,12 +79,12 @@ static void apart(int (*test)(void))
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "# line %d: %s\n", __LINE__, #condition);                              \
-            return 1;                                                                              \
-        }                                                                                          \
+#define REQUIRE(condition)                                                                                             \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "# line %d: %s\n", __LINE__, #condition);                                                  \
+            return 1;                                                                                                  \
+        }                                                                                                              \
     } while (0)
 
 /* ---- Who gets away -------------------------------------------------------------------------------------- */
@@ -189,8 +189,7 @@ static int spare_others(void)
     REQUIRE(lives(outside));
     REQUIRE(rad__os_signal_descendants(SIGKILL, 0) == 1);
     while (lives(member)) usleep(1000);
-    REQUIRE(rad__os_signal_descendants(SIGKILL, 0) ==
-            0); /* it is dead, and nobody has waited for it */
+    REQUIRE(rad__os_signal_descendants(SIGKILL, 0) == 0); /* it is dead, and nobody has waited for it */
     REQUIRE(rad__os_has_children());
     REQUIRE(waitpid(member, NULL, 0) == member);
     REQUIRE(!rad__os_has_children());

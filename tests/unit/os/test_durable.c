@@ -36,15 +36,11 @@ static rad_os_folder held; /* the same folder, open */
 static int fresh(void **state)
 {
     (void)state;
-    if (system("rm -rf durable durable2") != 0)
-        return -1; /* a test that failed may have left anything */
+    if (system("rm -rf durable durable2") != 0) return -1; /* a test that failed may have left anything */
     folder_fresh(folder, one);
     rad_error error = {0};
     if (held.path != NULL) rad__os_folder_close(&held);
-    return rad__os_folder_name(&held, folder, &error) == 0 &&
-                   rad__os_folder_open(&held, &error) == 1
-               ? 0
-               : -1;
+    return rad__os_folder_name(&held, folder, &error) == 0 && rad__os_folder_open(&held, &error) == 1 ? 0 : -1;
 }
 
 static void expect_file(const char *path, const char *text)
@@ -88,8 +84,7 @@ static void test_a_name_is_taken_once(void **state)
     close(fd);
     assert_int_equal(rad__os_link_in(&held, "one", "two", &error), 1);
     assert_int_equal(rad__os_link_in(&held, "one", "two", &error), 0);
-    assert_int_equal(rad__os_create(&fd, &held, "one", &error),
-                     0); /* a new file: the other keeps its own */
+    assert_int_equal(rad__os_create(&fd, &held, "one", &error), 0); /* a new file: the other keeps its own */
     assert_int_equal(rad__os_put(fd, one, "new", 3, &error), 0);
     close(fd);
     expect_file(two, "");
@@ -111,8 +106,7 @@ static void test_a_lock_goes_with_its_holder(void **state)
     assert_int_equal(rad__os_open_end(&other, &held, "one", &error), 0);
     assert_int_equal(rad__os_lock_file(other, one, &error), 0);
     assert_int_equal(rad__os_link_in(&held, "one", "two", &error), 1);
-    assert_int_equal(rad__os_holder(&held, "two", &error),
-                     RAD_OS_HELD); /* the file is locked, not the name */
+    assert_int_equal(rad__os_holder(&held, "two", &error), RAD_OS_HELD); /* the file is locked, not the name */
     close(fd);
     assert_int_equal(rad__os_holder(&held, "two", &error), RAD_OS_NOT_HELD);
     assert_int_equal(rad__os_lock_file(other, one, &error), 1);
@@ -134,16 +128,14 @@ static void test_links_are_not_followed(void **state)
     close(fd);
     assert_int_equal(symlink("one", two), 0);
     assert_int_equal(rad__os_open_end(&fd, &held, "two", &error), RAD_EINPUT);
-    assert_string_equal(error.text,
-                        "durable/two: a symbolic link, which is not followed here: remove it");
+    assert_string_equal(error.text, "durable/two: a symbolic link, which is not followed here: remove it");
     assert_int_equal(rad__os_read_in(&held, "two", 100, &data, &size, NULL), RAD_EINPUT);
     assert_null(data);
     assert_int_equal(rad__os_holder(&held, "two", NULL), RAD_EINPUT);
     assert_int_equal(rad__os_is_in(&held, "two", NULL), RAD_EINPUT);
     assert_int_equal(rad__os_is_in(&held, "one", NULL), 1);
     assert_int_equal(rad__os_is_in(&held, "three", NULL), 0);
-    assert_int_equal(rad__os_create(&fd, &held, "two", NULL),
-                     0); /* in its place, not where it led */
+    assert_int_equal(rad__os_create(&fd, &held, "two", NULL), 0); /* in its place, not where it led */
     assert_int_equal(rad__os_put(fd, two, "new", 3, NULL), 0);
     close(fd);
     expect_file(one, "mine");
@@ -165,8 +157,7 @@ static void test_links_are_not_followed(void **state)
     assert_int_equal(bind(listener, (const struct sockaddr *)&name, sizeof name), 0);
     assert_int_equal(rad__os_read_in(&held, "two", 100, &data, &size, NULL), RAD_EINPUT);
     close(listener);
-    assert_int_equal(rad__os_read_in(&held, "one", 3, &data, &size, NULL),
-                     RAD_EINPUT); /* too long */
+    assert_int_equal(rad__os_read_in(&held, "one", 3, &data, &size, NULL), RAD_EINPUT); /* too long */
     assert_int_equal(rad__os_read_in(&held, "one", 4, &data, &size, NULL), 1);
     assert_int_equal(size, 4);
     rad__free(data);
@@ -343,8 +334,7 @@ static void test_a_lock_is_not_inherited(void **state)
     assert_int_equal(rad__os_lock_file(fd, one, &error), 1);
     assert_int_equal(rad__os_detach(&pid, -1, NULL, wait_for_two, &error), 0);
     close(fd);
-    while (rad__os_holder(&held, "one", &error) != RAD_OS_NOT_HELD)
-        usleep(10000); /* it lets go, too */
+    while (rad__os_holder(&held, "one", &error) != RAD_OS_NOT_HELD) usleep(10000); /* it lets go, too */
     assert_true(rad__os_is_alive(pid));
     assert_int_equal(rad__os_create(&fd, &held, "two", &error), 0);
     close(fd);
@@ -399,13 +389,11 @@ static int run_command(void *context)
     if (rad__os_command_start(&s, c->text, c->dir, environment, open_log(), &error) != 0) return 9;
     bool killed = false;
     for (;;) {
-        int64_t got =
-            rad__os_command_watch(&s, text + size, sizeof text - 200 - size, c->timeout_ns, &error);
+        int64_t got = rad__os_command_watch(&s, text + size, sizeof text - 200 - size, c->timeout_ns, &error);
         if (got < 0) return 9;
         size += (size_t)got;
         if (s.ended && got == 0) break;
-        if (got == 0 && !killed && (s.asked_to_end || !s.ended))
-            killed = rad__os_command_kill(&s, true, &error) == 0;
+        if (got == 0 && !killed && (s.asked_to_end || !s.ended)) killed = rad__os_command_kill(&s, true, &error) == 0;
     }
     rad__os_command_close(&s);
     size += (size_t)snprintf(text + size, 200, "|%d %d %d", s.status, s.signal, s.asked_to_end);
@@ -441,13 +429,12 @@ static void test_commands(void **state)
     expect_command((struct command){.text = "echo $WHO; exit 3"}, "me\n|3 0 0");
     expect_command((struct command){.text = "echo bad >&2; kill -KILL $$"}, "|0 9 0");
     expect_file("durable/log", "bad\n");
-    expect_command((struct command){.text = "cat one; pwd >&2", .dir = "durable/nowhere"},
-                   "|126 0 0");
+    expect_command((struct command){.text = "cat one; pwd >&2", .dir = "durable/nowhere"}, "|126 0 0");
     /* What is left behind keeps the pipe open, but nobody waits for it. */
     expect_command((struct command){.text = "sleep 5 & echo here"}, "here\n|0 0 0");
-    expect_command((struct command){.text = "sleep 3600 & echo $! > durable/one; wait; echo late",
-                                    .timeout_ns = 300000000},
-                   "|0 9 0");
+    expect_command(
+        (struct command){.text = "sleep 3600 & echo $! > durable/one; wait; echo late", .timeout_ns = 300000000},
+        "|0 9 0");
     expect_gone(one); /* the group is */
 }
 
@@ -473,8 +460,7 @@ static int wait_patiently(void *context)
     char *const *environment = (char *const *)(uintptr_t)ENVIRONMENT;
     if (rad__os_command_start(&s, context, NULL, environment, open_log(), &error) != 0) return 9;
     while (!s.ended && looks < 1000) {
-        if (rad__os_command_watch(&s, text, sizeof text, UINT64_C(20000000000), &error) < 0)
-            return 9;
+        if (rad__os_command_watch(&s, text, sizeof text, UINT64_C(20000000000), &error) < 0) return 9;
         looks++;
     }
     rad__os_command_close(&s);
@@ -521,12 +507,11 @@ static void test_all_that_came_from_a_command_is_killed(void **state)
     (void)state;
     int pid;
     rad_error error = {0};
-    char command[] =
-        "deaf() { trap '' TERM; sh -c 'echo $PPID' > durable/$1.tmp; mv durable/$1.tmp "
-        "durable/$1;\n"
-        "while :; do sleep 0.1; done; }\n"
-        "deaf one & setsid sh -c \"$(printf 'trap \"\" TERM; echo $$ > durable/t; mv durable/t "
-        "durable/two; while :; do sleep 0.1; done')\" & wait";
+    char command[] = "deaf() { trap '' TERM; sh -c 'echo $PPID' > durable/$1.tmp; mv durable/$1.tmp "
+                     "durable/$1;\n"
+                     "while :; do sleep 0.1; done; }\n"
+                     "deaf one & setsid sh -c \"$(printf 'trap \"\" TERM; echo $$ > durable/t; mv durable/t "
+                     "durable/two; while :; do sleep 0.1; done')\" & wait";
     assert_int_equal(rad__os_detach(&pid, held.fd, command, kill_all, &error), 0);
     wait_for(pid, 0);
     expect_gone(one);

@@ -29,8 +29,7 @@ static int set_up(void **state)
     snprintf(one, sizeof one, "map-one.%d", (int)getpid());
     snprintf(two, sizeof two, "map-two.%d", (int)getpid());
     memset(bytes, 'x', sizeof bytes);
-    return rad__os_write_file(one, bytes, SIZE, &error) |
-           rad__os_write_file(two, bytes, SIZE, &error);
+    return rad__os_write_file(one, bytes, SIZE, &error) | rad__os_write_file(two, bytes, SIZE, &error);
 }
 
 static int tear_down(void **state)

@@ -164,8 +164,7 @@ static void files_are_always_ready(void **state)
     for (int i = 0; i < 3; i++) {
         int fd = open(paths[i], O_RDONLY | O_CLOEXEC);
         assert_true(fd >= 0);
-        assert_int_equal(rad__os_poll_watch(&poller, fd, RAD_OS_READABLE, 1, &error),
-                         RAD_OS_ALWAYS_READY);
+        assert_int_equal(rad__os_poll_watch(&poller, fd, RAD_OS_READABLE, 1, &error), RAD_OS_ALWAYS_READY);
         rad__os_close(fd);
     }
     assert_int_equal(error.code, 0);
@@ -184,8 +183,7 @@ static void what_is_closed_is_bad_input(void **state)
     const int bad[] = {closed, -1, poller.epoll};
     for (int i = 0; i < 3; i++) {
         error.code = 0;
-        assert_int_equal(rad__os_poll_watch(&poller, bad[i], RAD_OS_READABLE, 1, &error),
-                         RAD_EINPUT);
+        assert_int_equal(rad__os_poll_watch(&poller, bad[i], RAD_OS_READABLE, 1, &error), RAD_EINPUT);
         assert_non_null(strstr(error.text, "cannot wait for a file descriptor"));
     }
 }
@@ -287,8 +285,7 @@ static void ringer(void *context)
         /* Pairs with the load of the waiter. */
         atomic_store_explicit(&said, i, memory_order_release);
         rad__os_poll_ring(&poller);
-        while (i % 3 && atomic_load_explicit(&heard, memory_order_relaxed) < i)
-            rad__os_give_way(false);
+        while (i % 3 && atomic_load_explicit(&heard, memory_order_relaxed) < i) rad__os_give_way(false);
     }
 }
 
@@ -312,8 +309,7 @@ static void asker(void *context)
     rad_error trouble = {0};
     (void)context;
     rad__os_give_way(true);
-    if (rad__os_poll_watch(&poller, ends[0], RAD_OS_READABLE, 9, &trouble) == RAD_OS_WATCHED)
-        put_byte(ends[1]);
+    if (rad__os_poll_watch(&poller, ends[0], RAD_OS_READABLE, 9, &trouble) == RAD_OS_WATCHED) put_byte(ends[1]);
 }
 
 static void questions_may_be_asked_while_somebody_waits(void **state)

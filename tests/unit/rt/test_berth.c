@@ -172,8 +172,7 @@ static uint64_t resident_bytes(void)
 }
 
 typedef struct burst {
-    rad_chan
-        *gate; /* so that each needs a stack of its own, it is closed when all of them are there */
+    rad_chan *gate; /* so that each needs a stack of its own, it is closed when all of them are there */
     _Atomic uint32_t there;
     uint64_t before, after; /* bytes of memory */
 } burst;
@@ -230,8 +229,7 @@ static int spawns_many(void *arg)
 {
     const void *frames[MANY];
     (void)arg;
-    for (uint32_t i = 0; i < MANY; i++)
-        assert_int_equal(rad_spawn(NULL, ends_at_once, &frames[i]), 0);
+    for (uint32_t i = 0; i < MANY; i++) assert_int_equal(rad_spawn(NULL, ends_at_once, &frames[i]), 0);
     rad_yield();
     for (uint32_t i = 0; i < MANY; i++) rad_yield();
     uint32_t same = 0;

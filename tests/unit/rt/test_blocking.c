@@ -172,8 +172,7 @@ static int many_are_hasty(void *unused)
     rad_nursery n;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, gives_up_or_not, &n), 0);
+    for (int i = 0; i < 4; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, gives_up_or_not, &n), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -202,8 +201,7 @@ static int cancelled_before(void *unused)
     rad_release(fiber);
     assert_int_equal(c.code, RAD_ECANCELED);
     assert_int_equal(c.began, 0);
-    assert_int_equal(rad__blocking_threads(&rad__core()->runtime->blocking),
-                     0); /* nor was it put anywhere */
+    assert_int_equal(rad__blocking_threads(&rad__core()->runtime->blocking), 0); /* nor was it put anywhere */
     return 0;
 }
 
@@ -431,25 +429,18 @@ static void a_call_that_blocks_is_no_deadlock(void **state)
     skip(); /* it does not go on after a fork */
 #endif
     assert_int_equal(status_of(long_call), 9);
-    assert_int_equal(status_of(then_waits_for_ever),
-                     124); /* its thread is idle, and counts for nothing */
+    assert_int_equal(status_of(then_waits_for_ever), 124); /* its thread is idle, and counts for nothing */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hundred_calls_at_once),
-        cmocka_unit_test(as_many_threads_as_it_may_have),
-        cmocka_unit_test(what_has_begun_is_waited_for),
-        cmocka_unit_test(who_is_hasty_gets_it_or_not),
-        cmocka_unit_test(who_was_cancelled_is_refused),
-        cmocka_unit_test(on_a_thread_it_is_just_a_call),
-        cmocka_unit_test(it_may_talk_to_fibers),
-        cmocka_unit_test(a_try_needs_a_free_thread),
-        cmocka_unit_test(idle_threads_leave_at_the_end),
-        cmocka_unit_test(few_threads_for_one_call_at_a_time),
-        cmocka_unit_test(without_a_thread_it_fails),
-        cmocka_unit_test(a_call_that_blocks_is_no_deadlock),
+        cmocka_unit_test(a_hundred_calls_at_once),       cmocka_unit_test(as_many_threads_as_it_may_have),
+        cmocka_unit_test(what_has_begun_is_waited_for),  cmocka_unit_test(who_is_hasty_gets_it_or_not),
+        cmocka_unit_test(who_was_cancelled_is_refused),  cmocka_unit_test(on_a_thread_it_is_just_a_call),
+        cmocka_unit_test(it_may_talk_to_fibers),         cmocka_unit_test(a_try_needs_a_free_thread),
+        cmocka_unit_test(idle_threads_leave_at_the_end), cmocka_unit_test(few_threads_for_one_call_at_a_time),
+        cmocka_unit_test(without_a_thread_it_fails),     cmocka_unit_test(a_call_that_blocks_is_no_deadlock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

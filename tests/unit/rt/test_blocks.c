@@ -225,8 +225,7 @@ static void reads_without_descriptors(void)
     struct rlimit before, none;
     ends e[] = {open_fifo(), open_slave()};
     char byte;
-    CHECK(rad_read(e[0].from, &byte, 1, rad_after(MS)) ==
-          RAD_ETIMEOUT); /* what waiting needs is there */
+    CHECK(rad_read(e[0].from, &byte, 1, rad_after(MS)) == RAD_ETIMEOUT); /* what waiting needs is there */
     CHECK(getrlimit(RLIMIT_NOFILE, &before) == 0);
     none = before;
     none.rlim_cur = 3; /* all of them are in use; poll(2) wants one at least */
@@ -271,8 +270,7 @@ static int reads_in_company(void *unused)
         for (int k = 0; k < READERS; k++) CHECK(rad_nursery_spawn(&n, NULL, reads_along, &r) == 0);
         rad_sleep(2 * MS);
         CHECK(write(e.to, "xy", BYTES) == BYTES);
-        while (r.got < BYTES)
-            rad_sleep(MS); /* one that blocks its worker keeps this from returning */
+        while (r.got < BYTES) rad_sleep(MS); /* one that blocks its worker keeps this from returning */
         rad_nursery_cancel(&n, 0);
         CHECK(rad_nursery_wait(&n) == 0);
         CHECK(r.got == BYTES && r.canceled == READERS - BYTES);
@@ -314,8 +312,7 @@ static void writes(void)
             put = 0;
             do { /* a terminal passes bytes on by and by, and takes more then */
                 rad_time until = rad_after(5 * MS);
-                some =
-                    rad_write(e.to, lines, BIG, until); /* what was written before the deadline */
+                some = rad_write(e.to, lines, BIG, until); /* what was written before the deadline */
                 CHECK(some == RAD_ETIMEOUT || (some > 0 && some < BIG));
                 CHECK(rad_now() >= until);
                 if (some > 0) put += some;

@@ -114,8 +114,7 @@ static int spawns_on_all_workers(void *arg)
     rad_nursery n;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < AT_ONCE; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, spawns_beside_others, NULL) == 0);
+    for (int i = 0; i < AT_ONCE; i++) CHECK(rad_nursery_spawn(&n, NULL, spawns_beside_others, NULL) == 0);
     return rad_nursery_wait(&n);
 }
 
@@ -166,10 +165,8 @@ static void at_the_limit_a_fiber_waits_by_option(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++) {
-        rad_options o = {.workers = workers,
-                         .extra_workers = extra_beside(workers),
-                         .fibers = ROOM,
-                         .spawn_waits = true};
+        rad_options o = {
+            .workers = workers, .extra_workers = extra_beside(workers), .fibers = ROOM, .spawn_waits = true};
         live = live_most = ran = 0;
         assert_int_equal(rad_main(&o, several_spawn, NULL, NULL), 0);
         assert_int_equal(ran, SPAWNERS * SPAWNS);
@@ -208,10 +205,7 @@ static void who_waits_for_room_can_be_cancelled(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 3; workers++) {
-        rad_options o = {.workers = workers,
-                         .extra_workers = extra_beside(workers),
-                         .fibers = 3,
-                         .spawn_waits = true};
+        rad_options o = {.workers = workers, .extra_workers = extra_beside(workers), .fibers = 3, .spawn_waits = true};
         assert_int_equal(rad_main(&o, cancels_who_waits, NULL, NULL), 0);
     }
 }
@@ -237,8 +231,7 @@ static int spawns_after_joins(void *arg)
         rad_fiber kept[2]; /* with it and this one, all there may be */
         for (int i = 0; i < 2; i++) CHECK(rad_spawn(&kept[i], returns, NULL) == 0);
         for (int i = 0; i < 3; i++) {
-            CHECK((rt ? rad_runtime_spawn(rt, &f, returns, NULL) : rad_spawn(&f, returns, NULL)) ==
-                  0);
+            CHECK((rt ? rad_runtime_spawn(rt, &f, returns, NULL) : rad_spawn(&f, returns, NULL)) == 0);
             joins_at_once(f);
         }
         for (int i = 0; i < 2; i++) joins_at_once(kept[i]);
@@ -260,8 +253,7 @@ static void who_was_waited_for_makes_room(void **state)
         rad_release(f);
         for (int round = 0; round < 100; round++) {
             rad_fiber four[4];
-            for (int i = 0; i < 4; i++)
-                assert_int_equal(rad_runtime_spawn(rt, &four[i], returns, NULL), 0);
+            for (int i = 0; i < 4; i++) assert_int_equal(rad_runtime_spawn(rt, &four[i], returns, NULL), 0);
             for (int i = 0; i < 4; i++) {
                 assert_int_equal(rad_join(four[i], NULL, RAD_FOREVER), 0);
                 rad_release(four[i]);
@@ -274,12 +266,9 @@ static void who_was_waited_for_makes_room(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_limit_is_reached_and_not_passed),
-        cmocka_unit_test(a_fiber_that_was_refused_has_no_handle),
-        cmocka_unit_test(a_few_fibers_are_far_from_the_limit),
-        cmocka_unit_test(at_the_limit_a_fiber_waits_by_option),
-        cmocka_unit_test(who_waits_for_room_can_be_cancelled),
-        cmocka_unit_test(who_was_waited_for_makes_room),
+        cmocka_unit_test(the_limit_is_reached_and_not_passed), cmocka_unit_test(a_fiber_that_was_refused_has_no_handle),
+        cmocka_unit_test(a_few_fibers_are_far_from_the_limit), cmocka_unit_test(at_the_limit_a_fiber_waits_by_option),
+        cmocka_unit_test(who_waits_for_room_can_be_cancelled), cmocka_unit_test(who_was_waited_for_makes_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,8 +73,7 @@ static void a_burst_guards_only_the_stacks_it_uses(void **state)
         rad_options o = {.workers = workers};
         assert_int_equal(rad_main(&o, bursts, &b, NULL), 0);
         if (b.tables_kib > 1024)
-            fail_msg("%u workers: %llu KiB of page tables", workers,
-                     (unsigned long long)b.tables_kib);
+            fail_msg("%u workers: %llu KiB of page tables", workers, (unsigned long long)b.tables_kib);
         if (b.resident_kib > BURST / 1024 * 400)
             fail_msg("%u workers: %llu KiB resident", workers, (unsigned long long)b.resident_kib);
     }

@@ -206,8 +206,7 @@ static void decision_05_work_before_the_workers_run(void **state)
         _Atomic uint32_t ran = 0;
         rad_runtime *rt;
         assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
-        for (int i = 0; i < 100; i++)
-            assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
+        for (int i = 0; i < 100; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
         rad_runtime_destroy(rt);
         assert_int_equal(ran, 100);
     }
@@ -373,10 +372,8 @@ static void decision_07_timers_outrank_what_keeps_the_workers(void **state)
     rad_fiber f;
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     assert_int_equal(rad_runtime_spawn(rt, &f, beats_once, &k), 0);
-    while (rad__life_state(rad__life_look(&f.slot->strand.life)) != RAD_FIBER_PARKED)
-        storm_block_ms(1);
-    for (int i = 0; i < KIDNAPPERS; i++)
-        assert_int_equal(rad_runtime_spawn(rt, NULL, kidnaps, &k), 0);
+    while (rad__life_state(rad__life_look(&f.slot->strand.life)) != RAD_FIBER_PARKED) storm_block_ms(1);
+    for (int i = 0; i < KIDNAPPERS; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, kidnaps, &k), 0);
     assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
     rad_release(f);
     rad_runtime_destroy(rt);
@@ -544,8 +541,7 @@ static int selects_once(void *arg)
     rad_select_case cases[CASES];
     int values[CASES];
     for (int i = 0; i < CASES; i++)
-        cases[i] = (rad_select_case){
-            .kind = RAD_ON_RECV, .on.chan = c[i], .value = &values[i], .code = 99};
+        cases[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = c[i], .value = &values[i], .code = 99};
     int which = rad_select(cases, CASES, RAD_FOREVER);
     overwrite_stack();
     for (int i = 0; i < CASES; i++) CHECK(cases[i].code == (i == which ? 0 : 99));
@@ -574,8 +570,7 @@ static int selects_and_leaves_nothing(void *arg)
 static void decision_10_select_has_one_winner_and_leaves_nothing(void **state)
 {
     (void)state;
-    for (uint32_t workers = 1; workers <= 3; workers++)
-        storm_run(workers, selects_and_leaves_nothing, NULL);
+    for (uint32_t workers = 1; workers <= 3; workers++) storm_run(workers, selects_and_leaves_nothing, NULL);
 }
 
 /* ---- 11: a kidnapped worker ---------------------------------------------------------------------------------- */

@@ -234,8 +234,7 @@ static int many_alike(void *unused)
     rad_name("main");
     assert_int_equal(rad_chan_create(&chan, sizeof(int), 0, RAD_CHAN_BLOCKS), 0);
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 100; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, waits_here, ALIKE), 0);
+    for (int i = 0; i < 100; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, waits_here, ALIKE), 0);
     dump_when_parked(100);
     rad_chan_close(chan, 0);
     int code = rad_nursery_wait(&n);
@@ -259,8 +258,7 @@ static int shows_others(void *unused)
     (void)unused;
     rad_name("main");
     assert_int_equal(rad_spawn(&fiber, yields, &stop), 0);
-    for (int i = 0; i < 10; i++)
-        rad_yield(); /* one worker: it runs, and is behind this one again */
+    for (int i = 0; i < 10; i++) rad_yield(); /* one worker: it runs, and is behind this one again */
     take_dump(NULL);
     atomic_store(&stop, true);
     return rad_join(fiber, NULL, RAD_FOREVER);
@@ -315,11 +313,9 @@ static int plays_all(void *unused)
     rad_nursery n;
     int ball = 1;
     (void)unused;
-    for (int i = 0; i < PLAYERS; i++)
-        assert_int_equal(rad_chan_create(&table[i], sizeof(int), 1, RAD_CHAN_BLOCKS), 0);
+    for (int i = 0; i < PLAYERS; i++) assert_int_equal(rad_chan_create(&table[i], sizeof(int), 1, RAD_CHAN_BLOCKS), 0);
     rad_nursery_open(&n, RAD_FOREVER);
-    for (intptr_t i = 0; i < PLAYERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, plays, (void *)i), 0);
+    for (intptr_t i = 0; i < PLAYERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, plays, (void *)i), 0);
     for (int i = 0; i < 2; i++) assert_int_equal(rad_send(table[i], &ball, RAD_FOREVER), 0);
     int code = rad_nursery_wait(&n);
     for (int i = 0; i < PLAYERS; i++) rad_chan_destroy(table[i]);
@@ -335,8 +331,7 @@ static uint32_t look_at_players(void)
         char *frames = frames_of(names[i]);
         if (frames == NULL || strstr(frames, "as above") != NULL) continue;
         if (strstr(frames, "no backtrace") != NULL) continue; /* its thread got no CPU in time */
-        if (frame_in(frames, "plays") < 0)
-            fail_msg("%s: this is not where it waits:\n%s", names[i], frames);
+        if (frame_in(frames, "plays") < 0) fail_msg("%s: this is not where it waits:\n%s", names[i], frames);
         seen++;
     }
     return seen;

@@ -350,8 +350,7 @@ static int cancels_all(void *arg)
 {
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, opens_another, arg), 0);
+    for (int i = 0; i < 10; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, opens_another, arg), 0);
     assert_int_equal(rad_sleep(2000000), 0);
     rad_nursery_cancel(&n, 99);
     return rad_nursery_wait(&n);
@@ -416,8 +415,7 @@ static void no_two_fibers_have_the_same_number(void **state)
     (void)state;
     rad_runtime *rt;
     assert_int_equal(rad_runtime_create(&rt, NULL, NULL), 0);
-    for (int i = 0; i < FROM_OUTSIDE; i++)
-        assert_int_equal(rad_runtime_spawn(rt, NULL, numbered_outside, NULL), 0);
+    for (int i = 0; i < FROM_OUTSIDE; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, numbered_outside, NULL), 0);
     rad_runtime_destroy(rt);
     assert_int_equal(numbered, NUMBERED);
     for (int i = 0; i < NUMBERED; i++) {
@@ -579,8 +577,7 @@ static void mistakes_are_told_from_bugs(void **state)
         {releases_twice, "rad_release: no such handle"},
         {gives_too_much, "rad_give: more than RAD_GIFT_SIZE bytes"},
         {lowers_no_shield, "rad_shield: it was not shielded"},
-        {leaves_its_nursery,
-         "rad_nursery_wait: fiber 1 has ended and did not wait for its nursery"},
+        {leaves_its_nursery, "rad_nursery_wait: fiber 1 has ended and did not wait for its nursery"},
         {waits_twice, "rad_nursery_wait: the nursery was waited for"},
         {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
         {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},

@@ -108,8 +108,7 @@ static void run(plan what, ended *e)
     assert_true(pid >= 0);
     if (pid == 0) child_main(out[1]);
     close(out[1]);
-    for (ssize_t n; (n = read(out[0], e->said + size, sizeof e->said - 1 - size)) > 0;)
-        size += (size_t)n;
+    for (ssize_t n; (n = read(out[0], e->said + size, sizeof e->said - 1 - size)) > 0;) size += (size_t)n;
     e->said[size] = 0;
     close(out[0]);
     assert_int_equal(waitpid(pid, &e->status, 0), pid);
@@ -119,8 +118,7 @@ static void expect_report(plan what)
 {
     ended e;
     run(what, &e);
-    if (!WIFSIGNALED(e.status))
-        fail_msg("frame %zu: status %d, said '%s'", what.frame, WEXITSTATUS(e.status), e.said);
+    if (!WIFSIGNALED(e.status)) fail_msg("frame %zu: status %d, said '%s'", what.frame, WEXITSTATUS(e.status), e.said);
     int number = WTERMSIG(e.status);
     assert_true(number == SIGSEGV || number == SIGABRT);
     char *report = strstr(e.said, "raddle: fiber ");

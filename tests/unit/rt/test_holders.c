@@ -40,14 +40,12 @@ static void deadlock(rad_fn body)
     close(ends[1]);
     size_t length = 0;
     ssize_t got;
-    while (length < sizeof text - 1 &&
-           (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
+    while (length < sizeof text - 1 && (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0)
         length += (size_t)got;
     text[length] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 124)
-        fail_msg("status %x: %s", (unsigned)status, text);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 124) fail_msg("status %x: %s", (unsigned)status, text);
     assert_ptr_equal(strstr(text, "raddle: deadlock: "), text); /* scripts look for this */
 }
 
@@ -241,8 +239,7 @@ static int selects_the_same_twice(void *arg)
     rad_select_case c[2];
     (void)arg;
     rad_name("same");
-    for (int i = 0; i < 2; i++)
-        c[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = queues[0], .value = &value};
+    for (int i = 0; i < 2; i++) c[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = queues[0], .value = &value};
     return rad_select(c, 2, RAD_FOREVER);
 }
 
@@ -534,8 +531,7 @@ static void dies_and_says(rad_fn body, const char *what)
     }
     close(ends[1]);
     size_t length = 0;
-    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0;)
-        length += (size_t)got;
+    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - 1 - length)) > 0;) length += (size_t)got;
     text[length] = 0;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -555,14 +551,10 @@ static void last_words_do_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cycle_of_mutexes_is_shown),
-        cmocka_unit_test(a_cycle_through_a_nursery_is_shown),
-        cmocka_unit_test(a_select_names_what_it_waits_for),
-        cmocka_unit_test(writers_and_runners_are_named),
-        cmocka_unit_test(readers_and_channels_are_named),
-        cmocka_unit_test(a_fiber_has_a_name_before_it_runs),
-        cmocka_unit_test(names_of_an_enemy_do_nothing),
-        cmocka_unit_test(last_words_do_nothing),
+        cmocka_unit_test(a_cycle_of_mutexes_is_shown),      cmocka_unit_test(a_cycle_through_a_nursery_is_shown),
+        cmocka_unit_test(a_select_names_what_it_waits_for), cmocka_unit_test(writers_and_runners_are_named),
+        cmocka_unit_test(readers_and_channels_are_named),   cmocka_unit_test(a_fiber_has_a_name_before_it_runs),
+        cmocka_unit_test(names_of_an_enemy_do_nothing),     cmocka_unit_test(last_words_do_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

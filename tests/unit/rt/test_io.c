@@ -120,8 +120,7 @@ static int client(void *arg)
     for (size_t i = 0; i < BYTES; i++) out[i] = (unsigned char)(i * 2654435761u >> 13);
     rad_nursery_open(&n, RAD_FOREVER);
     assert_int_equal(rad_nursery_spawn(&n, NULL, writes_all, &t), 0);
-    while ((got = rad_read(t.fd, in + length, BYTES + 1 - length, soon())) > 0)
-        length += (size_t)got;
+    while ((got = rad_read(t.fd, in + length, BYTES + 1 - length, soon())) > 0) length += (size_t)got;
     assert_int_equal(got, 0);
     assert_int_equal(length, BYTES);
     assert_memory_equal(in, out, BYTES);
@@ -268,8 +267,7 @@ static int selects(void *unused)
         assert_int_equal(read(a[0], &byte, 1), 1);
     }
     cases[0].on.file.fd = 1000;
-    assert_int_equal(rad_select(cases, 3, soon()),
-                     0); /* can be done: there is nothing to wait for */
+    assert_int_equal(rad_select(cases, 3, soon()), 0); /* can be done: there is nothing to wait for */
     assert_int_equal(cases[0].code, RAD_EINPUT);
     cases[0].on.file.fd = -1;
     assert_int_equal(rad_select(cases, 3, soon()), RAD_EINPUT);
@@ -327,10 +325,8 @@ static bool child_waits(int fds[2])
 {
     char byte = 'y';
     patience_limit_child();
-    return rad_fd_wait(fds[0], RAD_READABLE, rad_after(MS)) == RAD_ETIMEOUT &&
-           write(fds[1], &byte, 1) == 1 &&
-           rad_fd_wait(fds[0], RAD_READABLE, soon()) == RAD_READABLE &&
-           rad_read(fds[0], &byte, 1, soon()) == 1;
+    return rad_fd_wait(fds[0], RAD_READABLE, rad_after(MS)) == RAD_ETIMEOUT && write(fds[1], &byte, 1) == 1 &&
+           rad_fd_wait(fds[0], RAD_READABLE, soon()) == RAD_READABLE && rad_read(fds[0], &byte, 1, soon()) == 1;
 }
 
 static void a_child_has_its_own_poll(void **state)

@@ -107,10 +107,8 @@ static void generation_zero_is_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_life_from_beginning_to_end),
-        cmocka_unit_test(an_unpark_queues_exactly_once),
-        cmocka_unit_test(a_signal_lasts_until_the_next_park),
-        cmocka_unit_test(former_incarnations_are_stale),
+        cmocka_unit_test(a_life_from_beginning_to_end),       cmocka_unit_test(an_unpark_queues_exactly_once),
+        cmocka_unit_test(a_signal_lasts_until_the_next_park), cmocka_unit_test(former_incarnations_are_stale),
         cmocka_unit_test(generation_zero_is_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -500,10 +500,8 @@ static const struct {
     {spawns_into_noise, "rad_nursery_spawn: the nursery is not open"},
     {goes_into_a_copy, "rad_nursery_go: the nursery is not open"},
     {spawns_into_no_nursery, "rad_nursery_spawn: the nursery is NULL"},
-    {lets_a_stranger_spawn,
-     "rad_nursery_go: the calling fiber neither opened the nursery nor is in it"},
-    {lets_another_runtime_spawn,
-     "rad_nursery_go: the calling fiber neither opened the nursery nor is in it"},
+    {lets_a_stranger_spawn, "rad_nursery_go: the calling fiber neither opened the nursery nor is in it"},
+    {lets_another_runtime_spawn, "rad_nursery_go: the calling fiber neither opened the nursery nor is in it"},
     {goes_after_the_wait, "rad_nursery_go: the nursery was waited for"},
     {cancels_after_the_wait, "rad_nursery_cancel: the nursery was waited for"},
     {cancels_zeros, "rad_nursery_cancel: the nursery is not open"},
@@ -533,8 +531,7 @@ static const struct {
     {hands_a_mutex_over, "rad_mutex_unlock: fiber "},
     {ends_with_a_write_lock, "rad_rwlock_unlock: fiber 1 has ended and holds an RW lock"},
     {ends_with_a_read_lock, "rad_rwlock_unlock: fiber 1 has ended and holds an RW lock"},
-    {ends_with_a_read_lock_of_a_select,
-     "rad_rwlock_unlock: fiber 1 has ended and holds an RW lock"},
+    {ends_with_a_read_lock_of_a_select, "rad_rwlock_unlock: fiber 1 has ended and holds an RW lock"},
     {writes_what_it_reads, "rad_rwlock_write: the caller has it to read"},
     {writes_in_time_what_it_reads, "rad_rwlock_write: the caller has it to read"},
     {reads_again_behind_a_writer, "rad_rwlock_read: the caller has it to read"},
@@ -643,8 +640,7 @@ static int locks_many(void *unused)
 
 static int gives_up_on_a_lock(void *mutex)
 {
-    rad_select_case c[] = {{.kind = RAD_ON_LOCK, .on.mutex = mutex},
-                           {.kind = RAD_ON_TIME, .on.time = rad_after(1000)}};
+    rad_select_case c[] = {{.kind = RAD_ON_LOCK, .on.mutex = mutex}, {.kind = RAD_ON_TIME, .on.time = rad_after(1000)}};
     assert_int_equal(rad_mutex_lock_until(mutex, 0), RAD_ETIMEOUT);
     assert_int_equal(rad_mutex_lock_until(mutex, rad_after(1000)), RAD_ETIMEOUT);
     assert_int_equal(rad_select(c, 2, RAD_FOREVER), 1);

@@ -66,8 +66,7 @@ static int count_up_all(void *arg)
 {
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < FIBERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, count_up, arg), 0);
+    for (int i = 0; i < FIBERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, count_up, arg), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -78,8 +77,7 @@ static void one_at_a_time(void **state)
         for (int threads = 0; threads <= THREADS; threads += THREADS) {
             counter c = {.m = RAD_MUTEX_INIT};
             pthread_t t[THREADS];
-            for (int i = 0; i < threads; i++)
-                assert_int_equal(pthread_create(&t[i], NULL, count_up_thread, &c), 0);
+            for (int i = 0; i < threads; i++) assert_int_equal(pthread_create(&t[i], NULL, count_up_thread, &c), 0);
             run(workers, count_up_all, &c);
             for (int i = 0; i < threads; i++) pthread_join(t[i], NULL);
             assert_int_equal(c.count, (FIBERS + threads) * TURNS);
@@ -174,8 +172,7 @@ static int hog(void *arg)
     assert_int_equal(rad_mutex_lock_until(&l.m, 0), 0);
     assert_int_equal(rad_spawn(&f, wants_it_once, &l), 0);
     for (int i = 0; i < 10; i++) rad_yield();
-    for (int i = 0; i < 1000000 && l.waiting < 2;
-         i++) { /* never leaves its worker, but for the lock */
+    for (int i = 0; i < 1000000 && l.waiting < 2; i++) { /* never leaves its worker, but for the lock */
         rad_mutex_unlock(&l.m);
         assert_int_equal(rad_mutex_lock_until(&l.m, RAD_FOREVER), 0);
     }
@@ -217,8 +214,7 @@ static int gives_up(void *arg)
     }
     assert_int_equal(l.count, 2);
     rad_cancel(rad_self());
-    assert_int_equal(rad_mutex_lock_until(&l.m, RAD_FOREVER),
-                     0); /* it is free: a cancelled fiber can clean up */
+    assert_int_equal(rad_mutex_lock_until(&l.m, RAD_FOREVER), 0); /* it is free: a cancelled fiber can clean up */
     rad_mutex_unlock(&l.m);
     return 0;
 }
@@ -271,8 +267,7 @@ static int comes_and_goes(void *arg)
     for (int i = 0; i < 2000; i++) {
         seed = seed * 1103515245 + 12345;
         unsigned kind = seed >> 16 & 3;
-        int code =
-            rad_mutex_lock_until(&c->m, kind == 0 ? RAD_FOREVER : rad_after(seed >> 20 & 0xfff));
+        int code = rad_mutex_lock_until(&c->m, kind == 0 ? RAD_FOREVER : rad_after(seed >> 20 & 0xfff));
         if (code == 0) {
             c->count++;
             atomic_fetch_add(&c->got, 1);
@@ -295,8 +290,7 @@ static int crowd_of_fibers(void *arg)
 {
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < FIBERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, comes_and_goes, arg), 0);
+    for (int i = 0; i < FIBERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, comes_and_goes, arg), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -415,10 +409,8 @@ static int fill_and_empty(void *arg)
 {
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < CONSUMERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, empties, arg), 0);
-    for (int i = 1; i < PRODUCERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, fills, arg), 0);
+    for (int i = 0; i < CONSUMERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, empties, arg), 0);
+    for (int i = 1; i < PRODUCERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, fills, arg), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -463,8 +455,7 @@ static int signals(void *arg)
     rad_fiber f;
     rad_nursery_open(&n, RAD_FOREVER);
     rad_cond_signal(&r.c); /* to nobody: not kept */
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(rad_nursery_spawn(&n, i == 0 ? &f : NULL, waits_in_the_room, &r), 0);
+    for (int i = 0; i < 5; i++) assert_int_equal(rad_nursery_spawn(&n, i == 0 ? &f : NULL, waits_in_the_room, &r), 0);
     while (r.waiting < 5) rad_yield();
     for (int i = 0; i < 10; i++) rad_yield();
     assert_int_equal(r.left, 0);

@@ -177,13 +177,10 @@ typedef struct ending {
 } ending;
 
 static const ending ENDINGS[] = {
-    {0, RAD_ECANCELED, {0, 0}, 0},
-    {0, 0, {0, 0}, 0},
-    {0, RAD_ECANCELED, {0, -70}, 0}, /* the first reason counts */
-    {0, RAD_ECANCELED, {-70, 0}, -70},
-    {0, -71, {0, 0}, -71}, /* a failure of its own */
-    {-72, RAD_ECANCELED, {0, 0}, -72},
-    {RAD_ECANCELED, 0, {0, 0}, RAD_ECANCELED}, /* before: nobody had asked it to */
+    {0, RAD_ECANCELED, {0, 0}, 0},     {0, 0, {0, 0}, 0},
+    {0, RAD_ECANCELED, {0, -70}, 0},                                              /* the first reason counts */
+    {0, RAD_ECANCELED, {-70, 0}, -70}, {0, -71, {0, 0}, -71},                     /* a failure of its own */
+    {-72, RAD_ECANCELED, {0, 0}, -72}, {RAD_ECANCELED, 0, {0, 0}, RAD_ECANCELED}, /* before: nobody had asked it to */
     {-72, -71, {-70, -70}, -72},
 };
 

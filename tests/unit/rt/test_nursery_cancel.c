@@ -64,8 +64,7 @@ static int cancels_many(void *arg)
     rad_family *f = (rad_family *)(void *)&n;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint32_t i = 0; i < MANY; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, waits, NULL), 0);
+    for (uint32_t i = 0; i < MANY; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, waits, NULL), 0);
     wait_for(&begun, MANY);
     rad_nursery_cancel(&n, -5);
     assert_true(f->holds >= MANY / 256);
@@ -137,8 +136,7 @@ static int nests(void *left)
     rad_nursery_open(&n, RAD_FOREVER);
     assert_int_equal(rad_nursery_spawn(&n, NULL, waits, NULL), 0);
     assert_int_equal(rad_nursery_spawn(&n, NULL, ends, NULL), 0);
-    if ((intptr_t)left > 0)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, nests, (void *)((intptr_t)left - 1)), 0);
+    if ((intptr_t)left > 0) assert_int_equal(rad_nursery_spawn(&n, NULL, nests, (void *)((intptr_t)left - 1)), 0);
     int code = rad_nursery_wait(&n);
     assert_true(code == -7 || code == RAD_ECANCELED);
     return 0;
@@ -188,8 +186,7 @@ static int cancels_what_changes(void *arg)
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     shown = &n;
-    for (int i = 0; i < CHANGING; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, opens_and_closes, NULL), 0);
+    for (int i = 0; i < CHANGING; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, opens_and_closes, NULL), 0);
     wait_for(&begun, CHANGING);
     assert_int_equal(pthread_create(&thread, NULL, cancels_from_outside, (void *)(intptr_t)-8), 0);
     assert_int_equal(rad_nursery_wait(&n), -8); /* the thread may still be in its call */

@@ -48,8 +48,7 @@ static int squares(void *arg)
 
 static int sends_tasks(void *arg)
 {
-    for (intptr_t i = 0; i < TASKS; i++)
-        assert_int_equal(rad_chan_send_spawn(arg, squares, (void *)i, RAD_FOREVER), 0);
+    for (intptr_t i = 0; i < TASKS; i++) assert_int_equal(rad_chan_send_spawn(arg, squares, (void *)i, RAD_FOREVER), 0);
     rad_chan_close(arg, 0);
     return 0;
 }
@@ -293,8 +292,7 @@ static int use_tools(void *arg)
 {
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < USERS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, uses_tools, arg), 0);
+    for (int i = 0; i < USERS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, uses_tools, arg), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -430,8 +428,7 @@ static int all_have_their_own(void *arg)
     for (int round = 0; round < 3; round++) { /* the second time in slots that were used */
         rad_nursery n;
         rad_nursery_open(&n, RAD_FOREVER);
-        for (intptr_t i = 0; i < 200; i++)
-            assert_int_equal(rad_nursery_spawn(&n, NULL, has_its_own, (void *)i), 0);
+        for (intptr_t i = 0; i < 200; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, has_its_own, (void *)i), 0);
         assert_int_equal(rad_nursery_wait(&n), 0);
         assert_int_equal(freed, (round + 1) * 200);
         assert_int_equal(freed_again, (round + 1) * 100);

@@ -51,8 +51,7 @@ static void child_run(child *c, int (*run)(void))
     assert_int_equal(rad__os_pipe(c->out, &error), 0);
     assert_int_equal(rad__os_fork(&pid, c, child_main, &error), 0);
     rad__os_close(c->out[1]);
-    for (int64_t n;
-         (n = rad__os_read(c->out[0], c->said + size, sizeof c->said - 1 - size, &error)) > 0;)
+    for (int64_t n; (n = rad__os_read(c->out[0], c->said + size, sizeof c->said - 1 - size, &error)) > 0;)
         size += (size_t)n;
     rad__os_close(c->out[0]);
     forget_emulator(c->said);
@@ -78,15 +77,12 @@ static void set_up(rad_overflow_name name, size_t size)
 {
     rad_stacks_options o = {.size = size, .most = 100, .guard = guard};
     rad_error error = {0};
-    if (rad__stacks_open(&stacks, &o, &error) != 0 ||
-        rad__os_signal_stack_open(&signal_stack, &error) != 0 ||
+    if (rad__stacks_open(&stacks, &o, &error) != 0 || rad__os_signal_stack_open(&signal_stack, &error) != 0 ||
         rad__overflow_watch(&stacks, name, deep, &error) != 0)
         fail_msg("%s", error.text);
-    for (int i = 0; i < 70; i++) {
-        if (rad__stacks_new(&stacks, &chosen, &error) != 0 ||
-            rad__stacks_guard(&stacks, &chosen, &error) != 0)
+    for (int i = 0; i < 70; i++)
+        if (rad__stacks_new(&stacks, &chosen, &error) != 0 || rad__stacks_guard(&stacks, &chosen, &error) != 0)
             fail_msg("%s", error.text);
-    }
 }
 
 __attribute__((noinline)) static uint64_t recurse(uint64_t depth)
@@ -262,18 +258,14 @@ static void the_report_names_the_fiber(void **state)
 {
     (void)state;
     for (guard = RAD_GUARD_BEST; guard <= RAD_GUARD_MAPPINGS; guard += 2)
-        expect(overflows,
-               "raddle: fiber 1069 'deep': stack overflow (128 KiB); raise the stack size\n",
-               SIGSEGV, 0);
+        expect(overflows, "raddle: fiber 1069 'deep': stack overflow (128 KiB); raise the stack size\n", SIGSEGV, 0);
     guard = RAD_GUARD_BEST;
-    expect(overflows_nameless, "raddle: stack 69: stack overflow (64 KiB); raise the stack size\n",
-           SIGSEGV, 0);
+    expect(overflows_nameless, "raddle: stack 69: stack overflow (64 KiB); raise the stack size\n", SIGSEGV, 0);
 }
 
 static void a_large_frame_is_an_overflow(void **state)
 {
-    const char *said =
-        "raddle: fiber 1069 'deep': stack overflow (128 KiB); raise the stack size\n";
+    const char *said = "raddle: fiber 1069 'deep': stack overflow (128 KiB); raise the stack size\n";
     (void)state;
     for (guard = RAD_GUARD_BEST; guard <= RAD_GUARD_MAPPINGS; guard += 2) {
         expect(touches_deep_in_the_guard, said, SIGSEGV, 0);
@@ -286,12 +278,12 @@ static void a_large_frame_is_an_overflow(void **state)
 static void a_wild_pointer_is_no_overflow(void **state)
 {
     (void)state;
-    expect(touches_from_outside,
-           "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV, 0);
-    expect(touches_from_outside_nameless,
-           "raddle: stack 69: its guard was touched from outside; a wild pointer\n", SIGSEGV, 0);
-    expect(touches_another_guard,
-           "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV, 0);
+    expect(touches_from_outside, "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV,
+           0);
+    expect(touches_from_outside_nameless, "raddle: stack 69: its guard was touched from outside; a wild pointer\n",
+           SIGSEGV, 0);
+    expect(touches_another_guard, "raddle: fiber 1069 'deep': touched the guard of a stack; a wild pointer\n", SIGSEGV,
+           0);
 }
 
 static void other_faults_are_none_of_our_business(void **state)
@@ -315,8 +307,7 @@ static void the_last_one_puts_the_handlers_back(void **state)
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < RAD_OVERFLOW_POOLS; i++)
             assert_int_equal(rad__overflow_watch(&pools[i], NULL, NULL, &error), 0);
-        assert_int_equal(rad__overflow_watch(&pools[RAD_OVERFLOW_POOLS], NULL, NULL, &error),
-                         RAD_ELIMIT);
+        assert_int_equal(rad__overflow_watch(&pools[RAD_OVERFLOW_POOLS], NULL, NULL, &error), RAD_ELIMIT);
         error = (rad_error){0};
         rad__overflow_unwatch(&pools[RAD_OVERFLOW_POOLS]); /* is not there */
         for (uint32_t i = 0; i < RAD_OVERFLOW_POOLS; i++) {
@@ -377,12 +368,9 @@ static void any_call_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_report_names_the_fiber),
-        cmocka_unit_test(a_large_frame_is_an_overflow),
-        cmocka_unit_test(a_wild_pointer_is_no_overflow),
-        cmocka_unit_test(other_faults_are_none_of_our_business),
-        cmocka_unit_test(the_last_one_puts_the_handlers_back),
-        cmocka_unit_test(any_call_may_fail),
+        cmocka_unit_test(the_report_names_the_fiber),          cmocka_unit_test(a_large_frame_is_an_overflow),
+        cmocka_unit_test(a_wild_pointer_is_no_overflow),       cmocka_unit_test(other_faults_are_none_of_our_business),
+        cmocka_unit_test(the_last_one_puts_the_handlers_back), cmocka_unit_test(any_call_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

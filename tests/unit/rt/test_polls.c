@@ -53,8 +53,7 @@ static void a_worker_that_polls_is_given_work(void **state)
         assert_int_equal(job.done, 0);
         rad_time limit = soon(); /* a worker that falls asleep is parked before it polls */
         const rad_idle *idle = &rt->exec->sched.idle;
-        while (!rad__exec_is_away(rt->exec) && rad__idle_parked(idle) == workers)
-            assert_true(rad_now() < limit);
+        while (!rad__exec_is_away(rt->exec) && rad__idle_parked(idle) == workers) assert_true(rad_now() < limit);
         assert_int_equal(write(e.b, "x", 1), 1);
         rad_runtime_destroy(rt);
         assert_int_equal(job.answer, RAD_READABLE);

@@ -77,8 +77,7 @@ static int one_at_a_time(void *unused)
     assert_int_equal(write(e.b, "x", 1), 1);
     assert_int_equal(rad_fd_wait(e.a, RAD_READABLE, soon()), RAD_READABLE);
     assert_int_equal(rad_fd_wait(e.a, RAD_READABLE, 0), RAD_READABLE);
-    assert_int_equal(rad_fd_wait(e.a, RAD_READABLE | RAD_WRITABLE, soon()),
-                     RAD_READABLE | RAD_WRITABLE);
+    assert_int_equal(rad_fd_wait(e.a, RAD_READABLE | RAD_WRITABLE, soon()), RAD_READABLE | RAD_WRITABLE);
     shutdown(e.b, SHUT_WR);
     assert_int_equal(rad_fd_wait(e.a, RAD_READABLE, soon()), RAD_READABLE | RAD_HUNG_UP);
     close(e.b);
@@ -305,8 +304,7 @@ static int close_race(void *unused)
         pthread_t thread;
         rad_nursery n;
         rad_nursery_open(&n, RAD_FOREVER);
-        if (i % 3 == 0)
-            assert_int_equal(pthread_create(&thread, NULL, waits_as_thread, &jobs[1]), 0);
+        if (i % 3 == 0) assert_int_equal(pthread_create(&thread, NULL, waits_as_thread, &jobs[1]), 0);
         assert_int_equal(rad_nursery_spawn(&n, NULL, waits, &jobs[0]), 0);
         for (int yields = i % 7; yields > 0; yields--) rad_yield();
         assert_int_equal(rad_fd_close(e.a), 0);
@@ -482,8 +480,7 @@ static int tennis(void *unused)
         players[2 * i] = (player){e.a, i, true};
         players[2 * i + 1] = (player){e.b, ~i, true};
     }
-    for (int i = 0; i < 2 * BALLS; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, plays, &players[i]), 0);
+    for (int i = 0; i < 2 * BALLS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, plays, &players[i]), 0);
     assert_int_equal(rad_nursery_wait(&n), 0);
     for (int i = 0; i < 2 * BALLS; i++) rad_fd_close(players[i].fd);
     return 0;

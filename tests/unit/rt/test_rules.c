@@ -214,8 +214,7 @@ static void rule_an_overflow_names_the_fiber(void **state)
     }
     close(ends[1]);
     ssize_t got;
-    for (size_t at = 0; (got = read(ends[0], text + at, sizeof text - 1 - at)) > 0;)
-        at += (size_t)got;
+    for (size_t at = 0; (got = read(ends[0], text + at, sizeof text - 1 - at)) > 0;) at += (size_t)got;
     close(ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
@@ -234,8 +233,7 @@ static int receives_one(void *chan)
 static int selects_one(void *chan)
 {
     int value = 0;
-    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = chan, .value = &value},
-                               {.kind = RAD_ON_CANCEL}};
+    rad_select_case cases[] = {{.kind = RAD_ON_RECV, .on.chan = chan, .value = &value}, {.kind = RAD_ON_CANCEL}};
     return rad_select(cases, 2, RAD_FOREVER) == 0 ? value : -1;
 }
 
@@ -309,8 +307,7 @@ static int wakes_for_every_reason(void *arg)
 static void rule_wake_reasons_are_told(void **state)
 {
     (void)state;
-    for (uint32_t workers = 1; workers <= 2; workers++)
-        storm_run(workers, wakes_for_every_reason, NULL);
+    for (uint32_t workers = 1; workers <= 2; workers++) storm_run(workers, wakes_for_every_reason, NULL);
 }
 
 /* ---- Every call that waits: deadlines and cancellation ------------------------------------------------------- */
@@ -443,10 +440,9 @@ static int waits_ticker(rad_time until)
 typedef int (*waiting_call)(rad_time until);
 
 static const waiting_call calls[] = {
-    waits_recv,      waits_send,  waits_recv_many, waits_send_many, waits_recv_join,
-    waits_select,    waits_join,  waits_mutex,     waits_read,      waits_write,
-    waits_cond,      waits_group, waits_semaphore, waits_once,      waits_barrier,
-    waits_read_file, waits_stock, waits_file,      waits_ticker,
+    waits_recv,    waits_send,      waits_recv_many, waits_send_many, waits_recv_join, waits_select,    waits_join,
+    waits_mutex,   waits_read,      waits_write,     waits_cond,      waits_group,     waits_semaphore, waits_once,
+    waits_barrier, waits_read_file, waits_stock,     waits_file,      waits_ticker,
 };
 
 static int calls_for_ever(void *arg)
@@ -469,8 +465,7 @@ static void tries_all_calls(void)
 
 static int holds_all(void *gate)
 {
-    CHECK(rad_mutex_lock_until(&never.mutex, 0) == 0 &&
-          rad_rwlock_write_until(&never.rwlock, 0) == 0);
+    CHECK(rad_mutex_lock_until(&never.mutex, 0) == 0 && rad_rwlock_write_until(&never.rwlock, 0) == 0);
     int code = waits_at_gate(gate);
     rad_mutex_unlock(&never.mutex);
     rad_rwlock_unlock(&never.rwlock);
@@ -516,8 +511,7 @@ static int waits_in_every_way(void *arg)
 static void rule_every_call_that_waits_has_a_deadline_and_can_be_cancelled(void **state)
 {
     (void)state;
-    for (uint32_t workers = 1; workers <= 2; workers++)
-        storm_run(workers, waits_in_every_way, NULL);
+    for (uint32_t workers = 1; workers <= 2; workers++) storm_run(workers, waits_in_every_way, NULL);
 }
 
 /* ---- Channels ------------------------------------------------------------------------------------------------ */

@@ -95,8 +95,7 @@ static void rule_push_never_blocks_and_drops_nothing(void **state)
     burst b = {0};
     assert_int_equal(rad_runtime_spawn(rt, NULL, burst_blocks, &b), 0);
     assert_true(blocks_until(&b.begun, 1));
-    for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &b.ran), 0);
+    for (uint32_t i = 0; i < count; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &b.ran), 0);
     assert_int_equal(b.ran, 0);
     atomic_store(&b.goes_on, 1);
     rad_runtime_destroy(rt);
@@ -111,8 +110,7 @@ typedef struct chat {
 static int chat_answers(void *arg)
 {
     chat *c = arg;
-    while (rad_recv(c->there, NULL, RAD_FOREVER) == 0)
-        CHECK(rad_send(c->back, NULL, RAD_FOREVER) == 0);
+    while (rad_recv(c->there, NULL, RAD_FOREVER) == 0) CHECK(rad_send(c->back, NULL, RAD_FOREVER) == 0);
     return 0;
 }
 
@@ -121,8 +119,7 @@ static int chat_goes_on(void *arg)
     chat *c = arg;
     rad_time end = rad_after((uint64_t)PATIENCE_MS * MS);
     while (atomic_load(&c->heard) == 0 && rad_now() < end)
-        CHECK(rad_send(c->there, NULL, RAD_FOREVER) == 0 &&
-              rad_recv(c->back, NULL, RAD_FOREVER) == 0);
+        CHECK(rad_send(c->there, NULL, RAD_FOREVER) == 0 && rad_recv(c->back, NULL, RAD_FOREVER) == 0);
     rad_chan_close(c->there, 0);
     return atomic_load(&c->heard) == 1 ? 0 : 1;
 }
@@ -162,8 +159,7 @@ static void rule_untargeted_work_is_spread(void **state)
         rad_fiber f[4];
         _Atomic uint32_t there = 0;
         if (round % 2) storm_block_ms(2); /* all of them sleep */
-        for (int i = 0; i < 4; i++)
-            assert_int_equal(rad_runtime_spawn(rt, &f[i], meets_the_others, &there), 0);
+        for (int i = 0; i < 4; i++) assert_int_equal(rad_runtime_spawn(rt, &f[i], meets_the_others, &there), 0);
         for (int i = 0; i < 4; i++) {
             rad_gift gift;
             assert_int_equal(rad_join(f[i], &gift, RAD_FOREVER), 0);
@@ -338,8 +334,7 @@ static int looks_at_sleepers(void *arg)
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     uint32_t count = STORM_SLOWER >= 20 ? 200 : 1000;
-    for (uint32_t i = 0; i < count; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, tells_and_sleeps, &begun) == 0);
+    for (uint32_t i = 0; i < count; i++) CHECK(rad_nursery_spawn(&n, NULL, tells_and_sleeps, &begun) == 0);
     while (begun < count) rad_yield();
     uint64_t ran = atomic_load(&w->stats.ran);
     for (int i = 0; i < 1000; i++) rad_yield();
@@ -380,8 +375,7 @@ static int crowd_blocks(void *arg)
 static rad_runtime *crowd_begins(crowd *c, uint32_t count, uint32_t extra, uint32_t expected)
 {
     rad_runtime *rt = runtime_of(1, extra);
-    for (uint32_t i = 0; i < count; i++)
-        assert_int_equal(rad_runtime_spawn(rt, NULL, crowd_blocks, c), 0);
+    for (uint32_t i = 0; i < count; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, crowd_blocks, c), 0);
     assert_true(blocks_until(&c->begun, expected));
     return rt;
 }
@@ -437,8 +431,7 @@ static void rule_extra_workers_leave_and_lose_nothing(void **state)
     assert_true(threads() >= before + BLOCKERS);
     atomic_store(&c.goes_on, 1);
     for (int i = 0; i < PATIENCE_MS && threads() > before + 2; i++) storm_block_ms(1);
-    assert_true(threads() <=
-                before + 2); /* the worker and the watch; `before` may count one that was ending */
+    assert_true(threads() <= before + 2); /* the worker and the watch; `before` may count one that was ending */
     _Atomic uint32_t ran = 0;
     for (int i = 0; i < 1000; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
     rad_runtime_destroy(rt);
@@ -476,8 +469,7 @@ static void rule_who_computes_does_not_stop_a_heart(void **state)
     rad_runtime *rt = runtime_of(1, 16);
     noise n = {.end = rad_after((uint64_t)PATIENCE_MS * MS)};
     assert_int_equal(rad_runtime_spawn(rt, NULL, noise_beats, &n), 0);
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(rad_runtime_spawn(rt, NULL, noise_computes, &n), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, noise_computes, &n), 0);
     rad_runtime_destroy(rt);
     assert_int_equal(n.beats, 5);
 }
@@ -579,8 +571,7 @@ static void rule_the_end_comes_at_zero(void **state)
     for (int round = 0; round < (STORM_SLOWER >= 20 ? 2 : 30); round++) {
         rad_runtime *rt = runtime_of(3, RAD_NONE);
         _Atomic uint32_t ran = 0;
-        for (int i = 0; i < 10; i++)
-            assert_int_equal(rad_runtime_spawn(rt, NULL, spawns_some, &ran), 0);
+        for (int i = 0; i < 10; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, spawns_some, &ran), 0);
         rad_runtime_destroy(rt); /* hangs, or is too early */
         assert_int_equal(ran, 2000);
     }

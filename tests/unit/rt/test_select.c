@@ -42,8 +42,7 @@ static int on_time(void *arg)
     assert_true(rad_now() >= cases[2].on.time);
     assert_int_equal(rad_select(cases, 3, 0), 2); /* it has passed: also with a try */
     cases[2].on.time = rad_after(PATIENCE_NS);
-    assert_int_equal(rad_select(cases, 3, rad_after(MS)),
-                     RAD_ETIMEOUT); /* the deadline is earlier */
+    assert_int_equal(rad_select(cases, 3, rad_after(MS)), RAD_ETIMEOUT); /* the deadline is earlier */
     assert_int_equal(rad_send(c, &value, 0), 0);
     value = 0;
     assert_int_equal(rad_select(cases, 3, RAD_FOREVER), 1);
@@ -77,8 +76,7 @@ static void time_is_a_case(void **state)
 
 static int waits_to_be_cancelled(void *arg)
 {
-    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = arg},
-                                {.kind = RAD_ON_CANCEL, .code = 5}};
+    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = arg}, {.kind = RAD_ON_CANCEL, .code = 5}};
     int which = rad_select(cases, 2, RAD_FOREVER);
     assert_int_equal(cases[1].code, 0);
     assert_int_equal(rad_select(cases, 2, 0), 1);
@@ -188,8 +186,7 @@ static int all_select(void *arg)
     yard *y = arg;
     rad_chan *c;
     assert_int_equal(rad_chan_create(&c, 0, 0, RAD_CHAN_BLOCKS), 0);
-    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = c},
-                                {.kind = RAD_ON_GROUP, .on.group = &y->g}};
+    rad_select_case cases[2] = {{.kind = RAD_ON_RECV, .on.chan = c}, {.kind = RAD_ON_GROUP, .on.group = &y->g}};
     assert_int_equal(rad_select(cases, 2, 0), RAD_ETIMEOUT);
     for (int i = 0; i < FIBERS; i++) assert_int_equal(rad_spawn(NULL, selects, y), 0);
     assert_int_equal(rad_select(cases, 2, RAD_FOREVER), 1);
@@ -312,8 +309,7 @@ static void what_is_ready_is_equally_likely(void **state)
 {
     (void)state;
     deck d;
-    for (int i = 0; i < CHANS; i++)
-        assert_int_equal(rad_chan_create(&d.chans[i], sizeof(int), 1, RAD_CHAN_BLOCKS), 0);
+    for (int i = 0; i < CHANS; i++) assert_int_equal(rad_chan_create(&d.chans[i], sizeof(int), 1, RAD_CHAN_BLOCKS), 0);
     run(1, plays, &d);
     plays(&d); /* a thread draws, too */
     for (int i = 0; i < CHANS; i++) rad_chan_destroy(d.chans[i]);
@@ -447,8 +443,7 @@ static void sends_null(void)
 static void null_is_a_mistake_with_a_message(void **state)
 {
     (void)state;
-    const char *about =
-        "rad_select: a case has a NULL pointer as its object; RAD_OFF switches a case off";
+    const char *about = "rad_select: a case has a NULL pointer as its object; RAD_OFF switches a case off";
     expect_misuse(selects_null, about);
     expect_misuse(selects_null_mutex, about);
     expect_misuse(selects_null_ticker, about);
@@ -570,10 +565,9 @@ static int visits(void *arg)
 {
     library *two = arg;
     for (int i = 0; i < 300; i++) {
-        rad_select_case cases[3] = {
-            {.kind = i % 3 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[0].lock},
-            {.kind = i % 4 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[1].lock},
-            {.kind = i % 2 ? RAD_OFF : RAD_ON_TIME, .on.time = rad_after(20000)}};
+        rad_select_case cases[3] = {{.kind = i % 3 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[0].lock},
+                                    {.kind = i % 4 ? RAD_ON_READ : RAD_ON_WRITE, .on.rwlock = &two[1].lock},
+                                    {.kind = i % 2 ? RAD_OFF : RAD_ON_TIME, .on.time = rad_after(20000)}};
         int which = rad_select(cases, 3, RAD_FOREVER);
         assert_in_range(which, 0, 2);
         if (which < 2) use_library(&two[which], cases[which].kind == RAD_ON_WRITE);

@@ -76,8 +76,7 @@ static int fills_a_dormitory(void *arg)
     dormitory d = {.begin = rad_after(20 * MS)};
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < SLEEPERS; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, sleeps_in_a_dormitory, &d) == 0);
+    for (int i = 0; i < SLEEPERS; i++) CHECK(rad_nursery_spawn(&n, NULL, sleeps_in_a_dormitory, &d) == 0);
     CHECK(rad_nursery_wait(&n) == 0);
     *(uint64_t *)arg = atomic_load(&rad__core()->worker->stats.parked);
     return 0;

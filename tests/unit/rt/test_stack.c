@@ -72,8 +72,7 @@ static void guards_bite(enum rad_guard guard)
             assert_int_equal(signal_of_writing(base - down), SIGSEGV);
         assert_true(s.guard_size >= (size_t)64 << 10);
         assert_int_equal(signal_of_writing(base), 0);
-        if (i > 0)
-            assert_int_equal(signal_of_writing(base - s.guard_size - 1), 0); /* another's top */
+        if (i > 0) assert_int_equal(signal_of_writing(base - s.guard_size - 1), 0); /* another's top */
     }
     rad__stacks_close(&s);
 }
@@ -202,11 +201,8 @@ static void sizes_are_whole_pages_and_strides_odd(void **state)
 static void nonsense_is_refused(void **state)
 {
     static const rad_stacks_options wrong[] = {
-        {.size = 4096, .most = 1},
-        {.size = SIZE_MAX, .most = 1},
-        {.size = 0, .most = 0},
-        {.size = 0, .most = UINT32_MAX},
-        {.size = SIZE_MAX / 8, .most = 100},
+        {.size = 4096, .most = 1},       {.size = SIZE_MAX, .most = 1},       {.size = 0, .most = 0},
+        {.size = 0, .most = UINT32_MAX}, {.size = SIZE_MAX / 8, .most = 100},
     };
     (void)state;
     for (uint32_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -367,8 +363,7 @@ static void *taker_main(void *context)
     taker *t = context;
     for (uint32_t i = 0; i < TAKEN; i++) {
         rad_error error = {0};
-        if (rad__stacks_new(t->s, &t->stacks[i], &error) != 0 ||
-            rad__stacks_guard(t->s, &t->stacks[i], &error) != 0)
+        if (rad__stacks_new(t->s, &t->stacks[i], &error) != 0 || rad__stacks_guard(t->s, &t->stacks[i], &error) != 0)
             return t;
         *(volatile uint32_t *)t->stacks[i].base = t->stacks[i].number;
     }

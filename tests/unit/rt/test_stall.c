@@ -64,8 +64,7 @@ static report in_child(rad_fn body, const rad_options *o, const char *until)
     close(go[0]);
     size_t length = 0;
     ssize_t got;
-    while (length < sizeof r.text - 1 &&
-           (got = read(said[0], r.text + length, sizeof r.text - 1 - length)) > 0) {
+    while (length < sizeof r.text - 1 && (got = read(said[0], r.text + length, sizeof r.text - 1 - length)) > 0) {
         length += (size_t)got;
         if (until != NULL && strstr(r.text, until) != NULL && go[1] >= 0) {
             close(go[1]);
@@ -145,8 +144,7 @@ static uint32_t times(const char *text, const char *word)
 static report hog_reported(rad_fn hog, const rad_options *o)
 {
     report r = {0};
-    for (int i = 0; i < 20 && strstr(r.text, "'a hog'") == NULL; i++)
-        r = in_child(hog, o, "raddle: worker 0 ");
+    for (int i = 0; i < 20 && strstr(r.text, "'a hog'") == NULL; i++) r = in_child(hog, o, "raddle: worker 0 ");
     return r;
 }
 
@@ -416,12 +414,9 @@ static void it_may_be_inside_malloc(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_keeps_a_worker_is_named),
-        cmocka_unit_test(a_worker_between_fibers_is_not_kept_by_one),
-        cmocka_unit_test(where_it_computes_is_shown),
-        cmocka_unit_test(a_handler_of_the_program_stays),
-        cmocka_unit_test(the_signal_is_given_back),
-        cmocka_unit_test(it_may_be_inside_malloc),
+        cmocka_unit_test(who_keeps_a_worker_is_named), cmocka_unit_test(a_worker_between_fibers_is_not_kept_by_one),
+        cmocka_unit_test(where_it_computes_is_shown),  cmocka_unit_test(a_handler_of_the_program_stays),
+        cmocka_unit_test(the_signal_is_given_back),    cmocka_unit_test(it_may_be_inside_malloc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,8 @@ static int talks(void *arg)
     int value = 0;
     rad_chan *from = arg ? back : there, *to = arg ? there : back;
     if (arg) CHECK(rad_send(to, &value, RAD_FOREVER) == 0);
-    while (rad_recv(from, &value, RAD_FOREVER) == 0) {
+    while (rad_recv(from, &value, RAD_FOREVER) == 0)
         if (is_over() || rad_send(to, &value, RAD_FOREVER) != 0) break;
-    }
     rad_chan_close(to, 0);
     return 0;
 }
@@ -170,8 +169,7 @@ static void what_is_ready_runs_while_all_workers_compute(void **state)
         assert_int_equal(pipe(pipes), 0);
         assert_int_equal(rad_fd_prepare(pipes[0]), 0);
         prepare(&way);
-        while (way != BESIDE_TALKERS && way != YIELDED && atomic_load(&computing) < WORKERS)
-            storm_block_ms(1);
+        while (way != BESIDE_TALKERS && way != YIELDED && atomic_load(&computing) < WORKERS) storm_block_ms(1);
         make_ready(&way);
         while (!is_over()) storm_block_ms(1);
         rad_runtime_destroy(runtime);

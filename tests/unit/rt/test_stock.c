@@ -119,8 +119,7 @@ static int closes(void *unused)
     shop_open(&s, 3);
     for (int i = 0; i < 3; i++) CHECK(rad_stock_take(s.stock, &items[i], 0) == 0);
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < 4; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, i % 2 ? takes_for_ever : selects_for_ever, &s) == 0);
+    for (int i = 0; i < 4; i++) CHECK(rad_nursery_spawn(&n, NULL, i % 2 ? takes_for_ever : selects_for_ever, &s) == 0);
     CHECK(pthread_create(&thread, NULL, takes_on_a_thread, &s) == 0);
     rad_sleep(5 * MS);
     CHECK(rad_stock_code(s.stock) == 0);
@@ -165,9 +164,7 @@ static int selects(void *unused)
     shop_open(&a, 1);
     shop_open(&b, 1);
     rad_select_case cases[3] = {
-        takes(&a, &from_a),
-        takes(&b, &from_b),
-        {.kind = RAD_ON_TIME, .on.time = rad_after(3600000 * (uint64_t)MS)}};
+        takes(&a, &from_a), takes(&b, &from_b), {.kind = RAD_ON_TIME, .on.time = rad_after(3600000 * (uint64_t)MS)}};
     int done = rad_select(cases, 3, RAD_FOREVER);
     CHECK(done == 0 || done == 1);
     CHECK(a.made + b.made == 1); /* the other one had no effect */

@@ -85,8 +85,7 @@ static int send_somehow(arena *a, rad_prng *prng)
         int which = rad_select(cases, 2, until);
         code = which < 0 ? which : cases[which].code;
     } else {
-        code = way == 1 ? rad_send_many(a->chan, values, count, until)
-                        : rad_send(a->chan, values, until);
+        code = way == 1 ? rad_send_many(a->chan, values, count, until) : rad_send(a->chan, values, until);
     }
     uint32_t taken = code < 0 ? 0 : way == 1 ? (uint32_t)code : 1;
     CHECK(taken <= count);
@@ -172,8 +171,7 @@ static void drain(rad_chan *c, tally *out)
 static void arena_open(arena *a, uint64_t round)
 {
     static const size_t capacities[] = {0, 1, 7};
-    *a = (arena){.chan = chan_of(8, capacities[round % 3]),
-                 .other = chan_of(8, capacities[round / 3 % 3])};
+    *a = (arena){.chan = chan_of(8, capacities[round % 3]), .other = chan_of(8, capacities[round / 3 % 3])};
 }
 
 static void arena_close(arena *a)
@@ -197,17 +195,14 @@ static int close_main(void *arg)
         pthread_t threads[2];
         player players[SENDERS + RECEIVERS + 2];
         arena_open(&a, round);
-        for (uint32_t i = 0; i < SENDERS + RECEIVERS + 2; i++)
-            players[i] = (player){&a, 1000 * round + i};
+        for (uint32_t i = 0; i < SENDERS + RECEIVERS + 2; i++) players[i] = (player){&a, 1000 * round + i};
         rad_nursery_open(&n, RAD_FOREVER);
         for (uint32_t i = 0; i < SENDERS + RECEIVERS; i++)
             CHECK(rad_nursery_spawn(&n, NULL, i < SENDERS ? sender : receiver, &players[i]) == 0);
         bool with_threads = round % 4 == 0;
         if (with_threads) {
-            CHECK(pthread_create(&threads[0], NULL, sender_thread, &players[SENDERS + RECEIVERS]) ==
-                  0);
-            CHECK(pthread_create(&threads[1], NULL, receiver_thread,
-                                 &players[SENDERS + RECEIVERS + 1]) == 0);
+            CHECK(pthread_create(&threads[0], NULL, sender_thread, &players[SENDERS + RECEIVERS]) == 0);
+            CHECK(pthread_create(&threads[1], NULL, receiver_thread, &players[SENDERS + RECEIVERS + 1]) == 0);
         }
         CHECK(rad_sleep(rad__prng_below(&prng, 300000)) == 0);
         CHECK(rad_chan_close(a.chan, 11) && rad_chan_close(a.other, 11));
@@ -334,8 +329,7 @@ static int ring_main(void *arg)
     }
     CHECK(rad_nursery_wait(&n) == 0);
     for (uint32_t i = 0; i < RING; i++) {
-        while (rad_recv(r->chans[i], &token, 0) == 0)
-            atomic_fetch_add(&r->retired, UINT64_C(1) << token);
+        while (rad_recv(r->chans[i], &token, 0) == 0) atomic_fetch_add(&r->retired, UINT64_C(1) << token);
         rad_chan_destroy(r->chans[i]);
     }
     CHECK(r->retired == (UINT64_C(1) << TOKENS) - 1); /* every token is there, once */
@@ -432,8 +426,7 @@ static int select_main(void *arg)
     for (uint32_t i = 0; i < CASES_MOST; i++) all->chans[i] = chan_of(8, i % 3);
     for (uint32_t i = 0; i <= SELECTORS; i++) s[i] = (selector){all, 9000 + i};
     CHECK(pthread_create(&thread, NULL, select_thread, &s[SELECTORS]) == 0);
-    for (uint32_t i = 0; i < SELECTORS; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, select_fiber, &s[i]) == 0);
+    for (uint32_t i = 0; i < SELECTORS; i++) CHECK(rad_nursery_spawn(&n, NULL, select_fiber, &s[i]) == 0);
     CHECK(rad_nursery_spawn(&n, NULL, select_stir, all) == 0);
     CHECK(rad_nursery_wait(&n) == 0);
     pthread_join(thread, NULL);
@@ -450,9 +443,8 @@ static void selects_of_one_to_eight_cases(void **state)
         rad_time begin = rad_now();
         storm_run(workers, select_main, &all);
         for (uint32_t i = 1; i <= CASES_MOST; i++) assert_true(all.done[i] > 0);
-        print_message("# %llu selects, %llu values, %u workers: %.0f ns each\n",
-                      (unsigned long long)all.most, (unsigned long long)all.in.count, workers,
-                      (double)(rad_now() - begin) / (double)all.most);
+        print_message("# %llu selects, %llu values, %u workers: %.0f ns each\n", (unsigned long long)all.most,
+                      (unsigned long long)all.in.count, workers, (double)(rad_now() - begin) / (double)all.most);
     }
 }
 
@@ -512,8 +504,7 @@ static void six_stages_lose_nothing(void **state)
     for (uint32_t workers = 1; workers <= 4; workers++) {
         rad_time begin = rad_now();
         storm_run(workers, pipe_main, &items);
-        print_message("# %llu items through 6 stages, %u workers: %.0f ns each\n",
-                      (unsigned long long)items, workers,
+        print_message("# %llu items through 6 stages, %u workers: %.0f ns each\n", (unsigned long long)items, workers,
                       (double)(rad_now() - begin) / (double)items);
     }
 }

@@ -41,8 +41,7 @@ static int burst_main(void *arg)
     burst *b = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint64_t i = 0; i < b->count; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, burst_item, &b->items[i]) == 0);
+    for (uint64_t i = 0; i < b->count; i++) CHECK(rad_nursery_spawn(&n, NULL, burst_item, &b->items[i]) == 0);
     return rad_nursery_wait(&n);
 }
 
@@ -64,8 +63,8 @@ static void a_burst_loses_nothing(void **state)
         storm_run(workers, burst_main, &b);
         assert_int_equal(b.ran, b.count);
         assert_true(b.sum == sum);
-        print_message("# burst of %llu, %u workers: %.0f ns each\n", (unsigned long long)b.count,
-                      workers, (double)(rad_now() - begin) / (double)b.count);
+        print_message("# burst of %llu, %u workers: %.0f ns each\n", (unsigned long long)b.count, workers,
+                      (double)(rad_now() - begin) / (double)b.count);
     }
     free(b.items);
 }
@@ -111,8 +110,7 @@ static void hammer_wake(hammered *s, rad_prng *prng)
 {
     storm_spin(prng, 30);
     atomic_store_explicit(&s->tokens, 1, memory_order_release);
-    if (rad__prng_below(prng, 64) == 0)
-        rad__strand_unpark(rad__core(), &s->self.slot->strand, UINT32_MAX);
+    if (rad__prng_below(prng, 64) == 0) rad__strand_unpark(rad__core(), &s->self.slot->strand, UINT32_MAX);
     rad__strand_unpark(rad__core(), &s->self.slot->strand, s->self.generation);
     while (rad__prng_below(prng, 16) == 0) /* once is enough, but any number is allowed */
         rad__strand_unpark(rad__core(), &s->self.slot->strand, s->self.generation);
@@ -127,8 +125,7 @@ static void hammer_all(hammer *h, void (*rest)(void))
         for (; tried < SLEEPERS; tried++) {
             uint32_t i = (first + tried) % SLEEPERS;
             hammered *s = &h->sleepers[i];
-            if (given[i] == h->quota || !atomic_load(&s->is_there) || atomic_load(&s->tokens) != 0)
-                continue;
+            if (given[i] == h->quota || !atomic_load(&s->is_there) || atomic_load(&s->tokens) != 0) continue;
             given[i]++;
             left--;
             hammer_wake(s, &prng);
@@ -188,16 +185,14 @@ static void no_wake_is_lost(void **state)
             h[i].quota = i > 0 ? quota : quota / 8 + 1; /* threads are slower */
             h[i].stream = workers * 1000 + i * 100;
             for (uint32_t k = 0; k < SLEEPERS; k++)
-                h[i].sleepers[k] =
-                    (hammered){.all = &h[i], .quota = h[i].quota, .stream = h[i].stream + k + 1};
+                h[i].sleepers[k] = (hammered){.all = &h[i], .quota = h[i].quota, .stream = h[i].stream + k + 1};
         }
         rad_time begin = rad_now();
         assert_int_equal(pthread_create(&thread, NULL, hammer_thread, &h[0]), 0);
         storm_run(workers, hammers_main, h);
         pthread_join(thread, NULL);
         uint64_t pairs = SLEEPERS * (h[0].quota + (HAMMERS - 1) * quota);
-        print_message("# %llu pairs of park and unpark, %u workers: %.0f ns each\n",
-                      (unsigned long long)pairs, workers,
+        print_message("# %llu pairs of park and unpark, %u workers: %.0f ns each\n", (unsigned long long)pairs, workers,
                       (double)(rad_now() - begin) / (double)pairs);
     }
 }
@@ -241,10 +236,7 @@ static void join_somehow(joined *j, rad_prng *prng)
     static const uint64_t waits[] = {0, 1000, 20000};
     uint64_t way = rad__prng_below(prng, 5);
     storm_spin(prng, 200);
-    int code = rad_join(j->target, &gift,
-                        way > 2    ? RAD_FOREVER
-                        : way == 0 ? 0
-                                   : rad_after(waits[way]));
+    int code = rad_join(j->target, &gift, way > 2 ? RAD_FOREVER : way == 0 ? 0 : rad_after(waits[way]));
     CHECK(code == 0 || (code == RAD_ETIMEOUT && way <= 2));
     if (code == 0) check_gift(&gift, j->number);
     if (atomic_fetch_sub(&j->users, 1) == 1) rad_release(j->target);
@@ -526,8 +518,8 @@ static void nothing_is_lost_at_either_end(void **state)
         refused += EARLY_THREADS * EARLY - e.accepted;
         pthread_barrier_destroy(&start);
     }
-    print_message("# %llu runtimes, %llu fibers refused while closing\n",
-                  (unsigned long long)rounds, (unsigned long long)refused);
+    print_message("# %llu runtimes, %llu fibers refused while closing\n", (unsigned long long)rounds,
+                  (unsigned long long)refused);
 }
 
 int main(void)

@@ -156,8 +156,8 @@ static void a_herd_is_woken(void **state)
         if (after < first) first = after;
         if (after > last) last = after;
     }
-    print_message("# herd of %d: the first after %.1f us, the last after %.1f us\n", HERD,
-                  (double)first * 1e-3, (double)last * 1e-3);
+    print_message("# herd of %d: the first after %.1f us, the last after %.1f us\n", HERD, (double)first * 1e-3,
+                  (double)last * 1e-3);
 }
 
 /* ---- Interference ------------------------------------------------------------------------------------------ */
@@ -172,8 +172,7 @@ static int pong(void *arg)
 {
     pair *p = arg;
     uint64_t value;
-    while (rad_recv(p->there, &value, RAD_FOREVER) == 0)
-        CHECK(rad_send(p->back, &value, RAD_FOREVER) == 0);
+    while (rad_recv(p->there, &value, RAD_FOREVER) == 0) CHECK(rad_send(p->back, &value, RAD_FOREVER) == 0);
     return 0;
 }
 
@@ -237,8 +236,8 @@ static void channels_do_not_interfere(void **state)
     double fair = (double)crowd.all / PAIRS_MOST;
     print_message("# interference: alone %.0f round trips/ms; %d pairs %.0f in all, the least has "
                   "%.0f %% of its share\n",
-                  (double)alone.all * MS / (double)ns, PAIRS_MOST,
-                  (double)crowd.all * MS / (double)ns, 100 * (double)crowd.least / fair);
+                  (double)alone.all * MS / (double)ns, PAIRS_MOST, (double)crowd.all * MS / (double)ns,
+                  100 * (double)crowd.least / fair);
 }
 
 /* ---- Sleepers ---------------------------------------------------------------------------------------------- */
@@ -358,8 +357,7 @@ static int million_main(void *arg)
     million *m = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (uint64_t i = 0; i < m->count; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, waits_for_its_number, m) == 0);
+    for (uint64_t i = 0; i < m->count; i++) CHECK(rad_nursery_spawn(&n, NULL, waits_for_its_number, m) == 0);
     while (atomic_load(&m->there) < m->count) CHECK(rad_sleep(MS) == 0);
     m->rss_kib = storm_status_kib("VmRSS");
     m->table_kib = storm_status_kib("VmPTE");

@@ -144,8 +144,7 @@ static bool poll_knows(const rad_ready *r, int fd)
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", epoll);
     FILE *file = fopen(path, "r");
     CHECK(file != NULL);
-    while (fgets(line, sizeof line, file) != NULL)
-        known |= sscanf(line, "tfd: %d", &at) == 1 && at == fd;
+    while (fgets(line, sizeof line, file) != NULL) known |= sscanf(line, "tfd: %d", &at) == 1 && at == fd;
     fclose(file);
     return known;
 }

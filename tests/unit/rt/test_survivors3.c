@@ -141,8 +141,7 @@ static _Atomic bool tried;
 static int busy(void *unused)
 {
     (void)unused;
-    for (int i = 0; i < 10000 && !atomic_load(&tried); i++)
-        nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
+    for (int i = 0; i < 10000 && !atomic_load(&tried); i++) nanosleep(&(struct timespec){.tv_nsec = MS}, NULL);
     return 0;
 }
 

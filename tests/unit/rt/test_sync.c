@@ -53,8 +53,7 @@ static int crew_works(void *arg)
     crew *c = arg;
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < c->fibers; i++)
-        assert_int_equal(rad_nursery_spawn(&n, NULL, c->fn, c->arg), 0);
+    for (int i = 0; i < c->fibers; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, c->fn, c->arg), 0);
     return rad_nursery_wait(&n);
 }
 
@@ -97,8 +96,7 @@ static int reads_and_writes(void *arg)
     for (int i = 0; i < 3000; i++) {
         bool writes = draw(&seed) % 4 == 0;
         rad_time until = draw(&seed) % 2 ? RAD_FOREVER : rad_after(draw(&seed) % 4096);
-        if ((writes ? rad_rwlock_write_until(&p->l, until) : rad_rwlock_read_until(&p->l, until)) !=
-            0) {
+        if ((writes ? rad_rwlock_write_until(&p->l, until) : rad_rwlock_read_until(&p->l, until)) != 0) {
             assert_true(until != RAD_FOREVER);
             p->gave_up++;
             continue;
@@ -290,8 +288,7 @@ static int in_order(void *arg)
     for (int how = 0; how < 3; how++) {
         rad_semaphore s;
         rad_semaphore_init(&s, 1);
-        wish big = {&s, 3, how == 1 ? rad_after(20 * MS) : RAD_FOREVER, 1},
-             small = {&s, 1, RAD_FOREVER, 1};
+        wish big = {&s, 3, how == 1 ? rad_after(20 * MS) : RAD_FOREVER, 1}, small = {&s, 1, RAD_FOREVER, 1};
         rad_fiber f, g;
         assert_int_equal(rad_spawn(&f, wishes, &big), 0);
         settle();

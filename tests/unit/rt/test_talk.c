@@ -19,13 +19,12 @@ static const char *const roles[] = {"A", "B"};
 static const uint8_t widths[] = {1, 1, 1, 1};
 static const rad_talk_shape shape = {"P", "p.session", 7, roles, 2, messages, widths, 4};
 
-static const rad_party_arm arms[] = {{X, B, 0, 1}, {X, B, 0, 2}, {Y, B, 1, 3},
-                                     {0, 0, 0, 5}, {0, 0, 0, 6}, /* A */
+static const rad_party_arm arms[] = {{X, B, 0, 1}, {X, B, 0, 2}, {Y, B, 1, 3}, {0, 0, 0, 5}, {0, 0, 0, 6}, /* A */
                                      {X, B, 2, 4}, {Z, B, 3, 4}};
-static const rad_party_state states[] = {
-    {RAD_PARTY_SEND, 0, 1, 0, 1}, {RAD_PARTY_SEND, 1, 1, 0, 2}, {RAD_PARTY_RECEIVE, 2, 1, 0, 3},
-    {RAD_PARTY_FORK, 3, 2, 4, 4}, {RAD_PARTY_END, 0, 0, 0, 0},  {RAD_PARTY_SEND, 5, 1, 0, 5},
-    {RAD_PARTY_SEND, 6, 1, 0, 6}};
+static const rad_party_state states[] = {{RAD_PARTY_SEND, 0, 1, 0, 1},    {RAD_PARTY_SEND, 1, 1, 0, 2},
+                                         {RAD_PARTY_RECEIVE, 2, 1, 0, 3}, {RAD_PARTY_FORK, 3, 2, 4, 4},
+                                         {RAD_PARTY_END, 0, 0, 0, 0},     {RAD_PARTY_SEND, 5, 1, 0, 5},
+                                         {RAD_PARTY_SEND, 6, 1, 0, 6}};
 static const uint32_t start = 0;
 static const rad_party_table table_a = {7, A, 1, &start, states, arms};
 
@@ -81,8 +80,7 @@ static void sending_is_not_receiving(void **state)
     rad_talk_value value = {.number = 1};
     both_open(&t);
     assert_int_equal(rad_party_receive(&t.a, X, B, &value, 0), RAD_EPROTOCOL);
-    assert_string_equal(rad_party_error(&t.a),
-                        "A of P, p.session:1: cannot receive x from B; expected: send x to B");
+    assert_string_equal(rad_party_error(&t.a), "A of P, p.session:1: cannot receive x from B; expected: send x to B");
     assert_int_equal(rad_party_send(&t.b, X, A, &value, 0), RAD_EPROTOCOL);
     assert_int_equal(rad_party_does(&t.a, X), RAD_EPROTOCOL);
     assert_int_equal(rad_party_send(&t.a, X, A, &value, 0), RAD_EPROTOCOL); /* another peer */
@@ -106,8 +104,7 @@ static void branches_are_joined_at_their_ends(void **state)
     assert_int_equal(rad_party_receive(&t.a, Y, B, NULL, 0), 0);
     assert_int_equal(rad_party_fork(&t.a, branches, 2), 0);
     assert_int_equal(rad_party_send(&branches[0], X, B, &value, 0), 0);
-    assert_int_equal(rad_party_join(&t.a, branches, 2),
-                     RAD_EPROTOCOL); /* the second has more to do */
+    assert_int_equal(rad_party_join(&t.a, branches, 2), RAD_EPROTOCOL); /* the second has more to do */
     assert_int_equal(rad_party_send(&branches[1], Z, B, NULL, 0), 0);
     assert_int_equal(rad_party_join(&t.a, branches, 2), 0);
     assert_int_equal(rad_party_end(&t.a), 0);
@@ -122,8 +119,7 @@ static void a_join_that_comes_too_early_loses_nothing(void **state)
     static const rad_party_arm sends[] = {{X, B, 2, 1}, {Z, B, 3, 2}};
     static const rad_party_state sender[] = {
         {RAD_PARTY_SEND, 0, 1, 0, 1}, {RAD_PARTY_SEND, 1, 1, 0, 2}, {RAD_PARTY_END, 0, 0, 0, 0}};
-    static const rad_party_arm receives[] = {
-        {0, 0, 0, 2}, {0, 0, 0, 3}, {X, A, 2, 1}, {Z, A, 3, 1}};
+    static const rad_party_arm receives[] = {{0, 0, 0, 2}, {0, 0, 0, 3}, {X, A, 2, 1}, {Z, A, 3, 1}};
     static const rad_party_state receiver[] = {{RAD_PARTY_FORK, 0, 2, 1, 1},
                                                {RAD_PARTY_END, 0, 0, 0, 0},
                                                {RAD_PARTY_RECEIVE, 2, 1, 0, 1},
@@ -141,9 +137,8 @@ static void a_join_that_comes_too_early_loses_nothing(void **state)
     assert_int_equal(rad_party_fork(&t.b, branches, 2), 0);
     assert_int_equal(rad_party_await(&branches[0], 0), X);
     assert_int_equal(rad_party_join(&t.b, branches, 2), RAD_EPROTOCOL);
-    assert_string_equal(
-        rad_party_error(&t.b),
-        "B of P, p.session:1: ends before its part does; expected: receive x from A");
+    assert_string_equal(rad_party_error(&t.b),
+                        "B of P, p.session:1: ends before its part does; expected: receive x from A");
     assert_int_equal(rad_party_receive(&branches[0], X, A, &got, 0), 0);
     assert_int_equal(got.number, 5);
     assert_int_equal(rad_party_receive(&branches[1], Z, A, NULL, 0), 0);

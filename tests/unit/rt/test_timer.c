@@ -86,8 +86,7 @@ static record *list_first(list *l)
     record *first = NULL;
     for (uint32_t i = 0; i < TIMERS; i++) {
         record *r = &l->records[i];
-        if (r->armed && (first == NULL || r->key < first->key ||
-                         (r->key == first->key && r->number < first->number)))
+        if (r->armed && (first == NULL || r->key < first->key || (r->key == first->key && r->number < first->number)))
             first = r;
     }
     return first;
@@ -137,8 +136,7 @@ static void look(list *l, uint64_t now, uint32_t max)
     if (before <= now && now > l->present) l->present = now;
     uint64_t real = before <= now ? l->present : now;
     uint32_t count = rad__wheel_expire(&l->wheel, now, out, max), calls = 1;
-    while (count < max && rad__wheel_next(&l->wheel) <= real &&
-           calls++ < 50) /* a crowd takes several */
+    while (count < max && rad__wheel_next(&l->wheel) <= real && calls++ < 50) /* a crowd takes several */
         count += rad__wheel_expire(&l->wheel, real, out + count, max - count);
     for (uint32_t i = 0; i < count; i++) {
         record *first = list_first(l);
@@ -187,9 +185,7 @@ static void play(uint64_t seed, uint64_t start, uint32_t rounds, uint32_t crowd)
             break;
         case 3: disarm(l, r); break;
         case 4: look(l, l->now - (l->now > 50 ? 50 : 0), TIMERS); break; /* somebody is behind */
-        default:
-            l->now = some_time(l);
-            look(l, l->now, dice / 8 % 8 == 0 ? (uint32_t)(dice / 64 % 4) : TIMERS);
+        default: l->now = some_time(l); look(l, l->now, dice / 8 % 8 == 0 ? (uint32_t)(dice / 64 % 4) : TIMERS);
         }
         assert_int_equal(check_wheel(&l->wheel), l->live);
         if (l->now > UINT64_MAX / 2) l->now = start; /* behind everybody, for a while */
@@ -379,8 +375,7 @@ static void a_crowd_is_moved_bit_by_bit(void **state)
         fives += other == day + 4;
     }
     assert_int_equal(fives, 1001);
-    assert_int_equal(number_of(out[count - 1].who),
-                     crowd); /* it came when the others were half moved */
+    assert_int_equal(number_of(out[count - 1].who), crowd); /* it came when the others were half moved */
 }
 
 /* ---- Threads: what the lab does with few steps, with many ------------------------------------------------------ */
@@ -403,8 +398,7 @@ static void nap(void *argument)
         rad_wheel_timer t = {0};
         rad__wheel_arm(&wheel, &t, rad__os_now_ns() + (i % 7) * 1000, n, i);
         if (i % 3) /* acquire pairs with the waker's store */
-            while (atomic_load_explicit(&n->woken, memory_order_acquire) != i)
-                rad__os_give_way(false);
+            while (atomic_load_explicit(&n->woken, memory_order_acquire) != i) rad__os_give_way(false);
         if (rad__timer_disarm(&t) && i % 3) n->mistakes++;
         t = (rad_wheel_timer){.ticket = UINT32_MAX}; /* mine again */
     }
@@ -417,9 +411,7 @@ static void timers_may_be_on_stacks(void **state)
     (void)state;
     rad__wheel_open(&wheel, rad__os_now_ns());
     for (uint32_t i = 0; i < SLEEPERS; i++)
-        assert_int_equal(
-            rad__os_thread_create(&nappers[i].thread, nap, &nappers[i], 1 << 16, RAD_NONE, &error),
-            0);
+        assert_int_equal(rad__os_thread_create(&nappers[i].thread, nap, &nappers[i], 1 << 16, RAD_NONE, &error), 0);
     while (atomic_load_explicit(&gone, memory_order_relaxed) < SLEEPERS) {
         uint32_t count = rad__wheel_expire(&wheel, rad__os_now_ns(), out, 8);
         for (uint32_t i = 0; i < count; i++) {

@@ -27,8 +27,8 @@ static void run(rad_fn fn, void *arg)
 static bool in_range(uint64_t value, uint64_t least, uint64_t most)
 {
     if (value < least || value > most)
-        print_message("%llu, not %llu to %llu\n", (unsigned long long)value,
-                      (unsigned long long)least, (unsigned long long)most);
+        print_message("%llu, not %llu to %llu\n", (unsigned long long)value, (unsigned long long)least,
+                      (unsigned long long)most);
     return value >= least && value <= most;
 }
 
@@ -369,8 +369,7 @@ static bool wakes_a_dormitory(uint64_t ns)
     dormitory d = {.begin = rad_after(ns)};
     rad_nursery n;
     rad_nursery_open(&n, RAD_FOREVER);
-    for (int i = 0; i < SLEEPERS; i++)
-        CHECK(rad_nursery_spawn(&n, NULL, sleeps_until_its_time, &d) == 0);
+    for (int i = 0; i < SLEEPERS; i++) CHECK(rad_nursery_spawn(&n, NULL, sleeps_until_its_time, &d) == 0);
     while (d.armed < SLEEPERS) rad_yield();
     bool in_time = rad_now() < d.begin;
     while (rad_now() < d.begin + 100 * US) continue;

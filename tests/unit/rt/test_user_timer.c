@@ -265,8 +265,7 @@ static void *stops_some(void *unused)
 {
     uint32_t random = 17;
     (void)unused;
-    for (int i = 0; i < MOVES; i++)
-        game.stops += rad_timer_stop(game.timers[draw(&random) % TIMERS]);
+    for (int i = 0; i < MOVES; i++) game.stops += rad_timer_stop(game.timers[draw(&random) % TIMERS]);
     return NULL;
 }
 
@@ -285,8 +284,7 @@ static void every_start_is_answered_once(void **state)
     for (uint32_t round = 0; round < 9; round++) {
         pthread_t thread;
         game = (field){.seeds = round * 100};
-        for (int i = 0; i < TIMERS; i++)
-            assert_int_equal(rad_timer_create(&game.timers[i], fires, NULL), 0);
+        for (int i = 0; i < TIMERS; i++) assert_int_equal(rad_timer_create(&game.timers[i], fires, NULL), 0);
         assert_int_equal(pthread_create(&thread, NULL, stops_some, NULL), 0);
         run(1 + round % 3, plays_all);
         pthread_join(thread, NULL);
@@ -400,8 +398,7 @@ static void mistakes_have_a_message(void **state)
 {
     (void)state;
     expect_misuse(starts_on_a_thread, "rad_timer_start: the caller is not a fiber");
-    expect_misuse(waits_for_a_function,
-                  "rad_timer_wait: the timer calls a function; it cannot be waited for");
+    expect_misuse(waits_for_a_function, "rad_timer_wait: the timer calls a function; it cannot be waited for");
     expect_misuse(stops_null, "rad_timer_stop: the timer is NULL");
 }
 

@@ -75,8 +75,7 @@ static int waits_for_children(void *arg)
 static void the_runtime_outlives_who_ends_it(void **state)
 {
     (void)state;
-    static void (*const ways[])(ending *) = {end_by_send, end_by_close, end_by_cancel,
-                                             end_by_nursery};
+    static void (*const ways[])(ending *) = {end_by_send, end_by_close, end_by_cancel, end_by_nursery};
     uint64_t rounds = storm_amount(400);
     for (uint64_t i = 0; i < rounds || i < 20; i++) {
         ending e = {.end = ways[i % 4]};
@@ -205,8 +204,7 @@ static void the_runtime_outlives_who_shuts_it_down(void **state)
         pthread_t thread;
         visitor_open(&v);
         assert_int_equal(rad_chan_create(&gate, 0, 0, RAD_CHAN_BLOCKS), 0);
-        for (uint64_t i = 0; i < count; i++)
-            assert_int_equal(rad_runtime_spawn(v.rt, NULL, ends, gate), 0);
+        for (uint64_t i = 0; i < count; i++) assert_int_equal(rad_runtime_spawn(v.rt, NULL, ends, gate), 0);
         assert_int_equal(rad_runtime_spawn(v.rt, NULL, sleeps, &there), 0);
         rad_chan_close(gate, 0);
         do {

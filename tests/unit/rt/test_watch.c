@@ -123,8 +123,7 @@ static report in_child(rad_fn body, const rad_options *o)
     close(ends[1]);
     size_t length = 0;
     ssize_t got;
-    while (length < sizeof r.text - 1 &&
-           (got = read(ends[0], r.text + length, sizeof r.text - 1 - length)) > 0)
+    while (length < sizeof r.text - 1 && (got = read(ends[0], r.text + length, sizeof r.text - 1 - length)) > 0)
         length += (size_t)got;
     close(ends[0]);
     assert_int_equal(waitpid(child, &r.status, 0), child);
@@ -164,8 +163,7 @@ static void a_deadlock_is_reported(void **state)
     for (uint32_t workers = 1; workers <= 3; workers++) {
         rad_options o = {.workers = workers};
         report r = in_child(waits_for_ever, &o);
-        if (!WIFEXITED(r.status) || WEXITSTATUS(r.status) != 124)
-            fail_msg("status %x: %s", (unsigned)r.status, r.text);
+        if (!WIFEXITED(r.status) || WEXITSTATUS(r.status) != 124) fail_msg("status %x: %s", (unsigned)r.status, r.text);
         assert_non_null(strstr(r.text, "deadlock"));
         assert_non_null(strstr(r.text, "waits for channel"));
         if (strcmp(rad__context_kind(), "ucontext") != 0) assert_non_null(strstr(r.text, "#0 "));
@@ -317,8 +315,7 @@ static void shutdown_refuses_cancels_and_drains(void **state)
         rad_runtime *rt;
         ended = 0;
         assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
-        for (int i = 0; i < 10; i++)
-            assert_int_equal(rad_runtime_spawn(rt, NULL, waits_until_cancelled, NULL), 0);
+        for (int i = 0; i < 10; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, waits_until_cancelled, NULL), 0);
         assert_int_equal(rad_runtime_spawn(rt, NULL, spawns_until_refused, NULL), 0);
         if (round % 2) block_ms(1);
         rad_runtime_shutdown(rt);

@@ -13,8 +13,7 @@ rad_protocols *session_parse(const char *text)
 {
     rad_protocols *p;
     rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s in\n%s", error.text, text);
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0) fail_msg("%s in\n%s", error.text, text);
     return p;
 }
 
@@ -22,8 +21,7 @@ void session_refused(const char *text, const char *because)
 {
     rad_protocols *p;
     rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) == 0)
-        fail_msg("was accepted: %s", text);
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) == 0) fail_msg("was accepted: %s", text);
     assert_int_equal(error.code, RAD_EINPUT);
     assert_null(p);
     if (strcmp(error.text, because) != 0) fail_msg("said: %s", error.text);
@@ -33,8 +31,7 @@ rad_session_vm *session_vm(const rad_protocols *p, const rad_session_options *o,
 {
     rad_session_vm *vm;
     rad_error error;
-    if (rad_session_create(&vm, p, o, &error) != 0 ||
-        rad_session_open(vm, NULL, sessions, &error) != 0)
+    if (rad_session_create(&vm, p, o, &error) != 0 || rad_session_open(vm, NULL, sessions, &error) != 0)
         fail_msg("%s", error.text);
     return vm;
 }

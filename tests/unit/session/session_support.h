@@ -27,9 +27,9 @@ rad_session_event *session_events(const rad_session_vm *vm, uint64_t *count);
 /* One round, by hand: true when there was one. */
 bool session_round(rad_session_vm *vm);
 
-#define SESSION_NS                                                                                 \
-    {                                                                                              \
-        1, 2, 3, 7, RAD_SESSION_ALL                                                                \
+#define SESSION_NS                                                                                                     \
+    {                                                                                                                  \
+        1, 2, 3, 7, RAD_SESSION_ALL                                                                                    \
     }
 enum { SESSION_N_COUNT = 5, SESSION_POLICIES = 3 };
 

@@ -105,8 +105,7 @@ static void is_woken(rad_session_vm *vm, rad_co *co)
 static void ends_well(rad_session_vm *vm)
 {
     char *report = rad_session_report(vm);
-    if (rad_session_run(vm, 10000) != RAD_SESSION_COMPLETE || vm->faulted_sessions)
-        fail_msg("%s", report);
+    if (rad_session_run(vm, 10000) != RAD_SESSION_COMPLETE || vm->faulted_sessions) fail_msg("%s", report);
     rad__free(report);
     assert_int_equal(vm->closed_sessions, vm->session_count);
     rad_session_destroy(vm);
@@ -141,8 +140,7 @@ static void decision_3_send_blocks_and_is_woken(void **state)
     run_one(vm, a);
     blocks(vm, a, RAD_BLOCK_SEND);
     char *report = rad_session_report(vm);
-    assert_string_equal(report,
-                        "session 0, A: waits for room on A -> B (1 of 1 in the buffer), line 3\n");
+    assert_string_equal(report, "session 0, A: waits for room on A -> B (1 of 1 in the buffer), line 3\n");
     rad__free(report);
     run_one(vm, b);
     is_woken(vm, a);
@@ -154,8 +152,7 @@ static void decision_3_send_blocks_and_is_woken(void **state)
 static void offers_and_chooses_block_too(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B\nA -> B: w choice at A { A -> B: x } or { A -> B: y } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: w choice at A { A -> B: x } or { A -> B: y } }");
     rad_session_options o = rad_session_preset();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
@@ -263,9 +260,8 @@ static void decision_3_acquire_blocks_and_is_woken(void **state)
     blocks(vm, a, RAD_BLOCK_ACQUIRE);
     rad_session_destroy(vm);
     rad_protocols_free(p);
-    p = session_parse(
-        "protocol P { roles A, B\nA -> B: x\n"
-        "code A { acquire\nsend B x\nhalt }\ncode B { acquire\nreceive A x\nclose } }");
+    p = session_parse("protocol P { roles A, B\nA -> B: x\n"
+                      "code A { acquire\nsend B x\nhalt }\ncode B { acquire\nreceive A x\nclose } }");
     vm = begin(p, &o);
     a = session_thread(vm, 0, "A");
     b = session_thread(vm, 0, "B");
@@ -282,9 +278,8 @@ static void decision_3_acquire_blocks_and_is_woken(void **state)
 static void decision_3_join_blocks_and_is_woken(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol P { roles A, B\npar { A -> B: x } and { B -> A: y }\n"
-                      "A -> B: z }");
+    rad_protocols *p = session_parse("protocol P { roles A, B\npar { A -> B: x } and { B -> A: y }\n"
+                                     "A -> B: z }");
     rad_session_options o = rad_session_preset();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
@@ -313,9 +308,8 @@ static void decision_3_join_blocks_and_is_woken(void **state)
 static void a_branch_begins_anew(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B\nloop L { par { A -> B: x(text) } and { B -> A: y }\n"
-        "choice at A { A -> B: more continue L } or { A -> B: over } } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B\nloop L { par { A -> B: x(text) } and { B -> A: y }\n"
+                                     "choice at A { A -> B: more continue L } or { A -> B: over } } }");
     rad_session_options o = rad_session_preset();
     rad_session_vm *vm = session_vm(p, &o, 1);
     rad_co *one = session_thread(vm, 0, "A.1");
@@ -341,8 +335,7 @@ static void a_branch_begins_anew(void **state)
 /* ---- Faults ------------------------------------------------------------------------------------------------ */
 
 /* Runs two sessions; both must end in this fault, told so of session 0. */
-static void faults_with(const char *text, rad_session_options o, enum rad_fault fault,
-                        const char *report)
+static void faults_with(const char *text, rad_session_options o, enum rad_fault fault, const char *report)
 {
     rad_protocols *p = session_parse(text);
     rad_session_vm *vm = session_vm(p, &o, 2);
@@ -372,14 +365,12 @@ static void what_is_sent_is_checked(void **state)
     faults(SIMPLE "code A {\nsend C z } }", RAD_FAULT_PEER,
            "session 0, A: faulted: the protocol does not allow a message with this peer here, line "
            "6\n");
-    faults(
-        SIMPLE "code A {\nset r1 true\nsend B x } }", RAD_FAULT_FIELDS,
-        "session 0, A: faulted: the fields do not have the types that the message has, line 7\n");
+    faults(SIMPLE "code A {\nset r1 true\nsend B x } }", RAD_FAULT_FIELDS,
+           "session 0, A: faulted: the fields do not have the types that the message has, line 7\n");
     faults(SIMPLE "code B { send A y } }", RAD_FAULT_LABEL, "session 0, B: faulted: ");
     faults("protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y }\n"
            "code A { set r0 2\noffer r0 { B x -> e, B y -> e }\ne: halt } }",
-           RAD_FAULT_OPERAND,
-           "session 0, A: faulted: the registers do not hold what the instruction needs, line 4\n");
+           RAD_FAULT_OPERAND, "session 0, A: faulted: the registers do not hold what the instruction needs, line 4\n");
     faults("protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y }\n"
            "code A { offer r0 { B q -> e, B y -> e }\ne: halt } }",
            RAD_FAULT_LABEL, "session 0, A: faulted: ");
@@ -392,11 +383,10 @@ static void what_is_received_is_checked(void **state)
            "session 0, B: faulted: the protocol does not allow this message here, line 4\n");
     faults("protocol P { roles A, B\nA -> B: x\nB -> A: y\ncode B {\nsend A y } }", RAD_FAULT_LABEL,
            "session 0, B: faulted: ");
-    faults("protocol P { roles A, B\nA -> B: x\ncode B {\nchoose A { y -> e }\ne: halt } }",
-           RAD_FAULT_LABEL, "session 0, B: faulted: ");
+    faults("protocol P { roles A, B\nA -> B: x\ncode B {\nchoose A { y -> e }\ne: halt } }", RAD_FAULT_LABEL,
+           "session 0, B: faulted: ");
     /* The code of the one says two fields, and the type of the other none. */
-    faults("locals P { roles A, B\nlocal A { A -> B: x(int, int) }\nlocal B { A -> B: x } }",
-           RAD_FAULT_FIELDS,
+    faults("locals P { roles A, B\nlocal A { A -> B: x(int, int) }\nlocal B { A -> B: x } }", RAD_FAULT_FIELDS,
            "session 0, B: faulted: the fields do not have the types that the message has");
     faults("locals P { roles A, B\nlocal A { A -> B: x }\nlocal B { A -> B: y } }", RAD_FAULT_LABEL,
            "session 0, B: faulted: ");
@@ -422,20 +412,19 @@ static void ends_are_checked(void **state)
     faults(SIMPLE "code A {\nhalt } }", RAD_FAULT_EARLY,
            "session 0, A: faulted: the protocol is not at its end, line 6\n");
     faults(SIMPLE "code A {\nclose } }", RAD_FAULT_EARLY, "session 0, A: faulted: ");
-    faults(SIMPLE "code A {\nset r1 1\nsend B x\nreceive B y\nsend C z\nclose\nsend C z } }",
-           RAD_FAULT_CLOSED, "session 0, A: faulted: the session is closed, line 11\n");
-    faults(SIMPLE "code A {\nset r1 1\nsend B x\nreceive B y\nsend C z\nclose\nreceive B y } }",
-           RAD_FAULT_CLOSED, "session 0, A: faulted: ");
+    faults(SIMPLE "code A {\nset r1 1\nsend B x\nreceive B y\nsend C z\nclose\nsend C z } }", RAD_FAULT_CLOSED,
+           "session 0, A: faulted: the session is closed, line 11\n");
+    faults(SIMPLE "code A {\nset r1 1\nsend B x\nreceive B y\nsend C z\nclose\nreceive B y } }", RAD_FAULT_CLOSED,
+           "session 0, A: faulted: ");
 }
 
 static void effects_are_checked(void **state)
 {
     (void)state;
-    faults("protocol P { roles A, B\nA does d A -> B: x\ncode A {\ninvoke e\nsend B x } }",
-           RAD_FAULT_EFFECT,
+    faults("protocol P { roles A, B\nA does d A -> B: x\ncode A {\ninvoke e\nsend B x } }", RAD_FAULT_EFFECT,
            "session 0, A: faulted: the protocol does not allow this effect here, line 4\n");
-    faults("protocol P { roles A, B\nA does d A -> B: x\ncode A {\ninvoke d\ninvoke d } }",
-           RAD_FAULT_EFFECT, "session 0, A: faulted: ");
+    faults("protocol P { roles A, B\nA does d A -> B: x\ncode A {\ninvoke d\ninvoke d } }", RAD_FAULT_EFFECT,
+           "session 0, A: faulted: ");
     faults("protocol P { roles A, B\ncode A {\ninvoke d } }", RAD_FAULT_EFFECT,
            "session 0, A: faulted: "); /* where there are no arms at all */
 }
@@ -452,21 +441,17 @@ static void operands_are_checked(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[200];
-        snprintf(text, sizeof text, "protocol P { roles A, B\nA -> B: x\ncode A { %s\ne: } }",
-                 bad[i]);
-        faults(text, RAD_FAULT_OPERAND,
-               "session 0, A: faulted: the registers do not hold what the instruction needs");
+        snprintf(text, sizeof text, "protocol P { roles A, B\nA -> B: x\ncode A { %s\ne: } }", bad[i]);
+        faults(text, RAD_FAULT_OPERAND, "session 0, A: faulted: the registers do not hold what the instruction needs");
     }
 }
 
 static void tokens_are_checked(void **state)
 {
     (void)state;
-    faults(SIMPLE "code A {\nrelease } }", RAD_FAULT_TOKEN,
-           "session 0, A: faulted: the token is not held, line 6\n");
+    faults(SIMPLE "code A {\nrelease } }", RAD_FAULT_TOKEN, "session 0, A: faulted: the token is not held, line 6\n");
     faults(SIMPLE "code A {\nacquire\nacquire } }", RAD_FAULT_TOKEN, "session 0, A: faulted: ");
-    faults(SIMPLE "code A {\nacquire\nrelease\nrelease } }", RAD_FAULT_TOKEN,
-           "session 0, A: faulted: ");
+    faults(SIMPLE "code A {\nacquire\nrelease\nrelease } }", RAD_FAULT_TOKEN, "session 0, A: faulted: ");
 }
 
 static void full_buffers_are_a_fault_where_that_is_the_rule(void **state)
@@ -540,16 +525,14 @@ static void answers_are_checked(void **state)
 {
     (void)state;
     static const char produce[] = "protocol P { roles A, B\nA -> B: x(text) }";
-    static const char select[] =
-        "protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }";
+    static const char select[] = "protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }";
     for (enum wrong wrong = FAILS; wrong <= CHOICE; wrong++) {
         rad_protocols *p = session_parse(wrong == CHOICE ? select : produce);
         rad_session_options o = rad_session_preset();
         rad_session_vm *vm = session_vm(p, &o, 2);
         assert_int_equal(rad_session_handle(vm, "x", wrong_answer, &wrong, NULL), 0);
         assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
-        assert_int_equal(vm->sessions[1]->fault,
-                         wrong == FAILS ? RAD_FAULT_HANDLER : RAD_FAULT_ANSWER);
+        assert_int_equal(vm->sessions[1]->fault, wrong == FAILS ? RAD_FAULT_HANDLER : RAD_FAULT_ANSWER);
         assert_int_equal(vm->effects, 0);
         rad_session_destroy(vm);
         rad_protocols_free(p);
@@ -600,8 +583,7 @@ static bool work(const rad_protocols *p, enum rad_session_full full, uint64_t n)
     int status = rad_session_create(&vm, p, &o, &error);
     if (status == 0) status = rad_session_open(vm, NULL, 2, &error);
     assert_true(status == 0 || status == RAD_ENOMEM);
-    bool good = status == 0 && rad_session_run(vm, 10000) == RAD_SESSION_COMPLETE &&
-                vm->faulted_sessions == 0;
+    bool good = status == 0 && rad_session_run(vm, 10000) == RAD_SESSION_COMPLETE && vm->faulted_sessions == 0;
     uint64_t events = 0;
     for (uint32_t i = 0; good && i < vm->session_count; i++)
         for (uint32_t k = 0; k < vm->sessions[i]->protocol->types.thread_count; k++)

@@ -29,8 +29,7 @@ static char *draw(const char *text)
 {
     rad_protocols *p;
     rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     char *svg = rad_protocol_svg(p, rad_protocol_find(p, NULL));
     assert_non_null(svg);
     rad_protocols_free(p);
@@ -90,8 +89,7 @@ static void no_label_touches_a_lane(void **state)
 static void parts_are_drawn_one_by_one(void **state)
 {
     (void)state;
-    char *svg = draw(
-        "locals P { roles A, B local A { A -> B: x B -> A: y } local B { B -> A: y A -> B: x } }");
+    char *svg = draw("locals P { roles A, B local A { A -> B: x B -> A: y } local B { B -> A: y A -> B: x } }");
     assert_int_equal(count(svg, "class=\"a\""), 4);
     assert_int_equal(count(svg, "the part of A"), 1);
     assert_int_equal(count(svg, "the part of B"), 1);

@@ -17,8 +17,7 @@
 /* ---- Full buffers -------------------------------------------------------------------------------------- */
 
 /* A sends 1, 2, … and is done before B looks. */
-static rad_session_vm *flood(rad_protocols **p, uint32_t count, enum rad_session_full full,
-                             uint32_t capacity)
+static rad_session_vm *flood(rad_protocols **p, uint32_t count, enum rad_session_full full, uint32_t capacity)
 {
     char text[500];
     snprintf(text, sizeof text,
@@ -59,8 +58,7 @@ static void finds(rad_session_vm *vm, uint32_t count, int64_t first, int64_t las
         }
         assert_int_equal(b->registers[1].number, i + 1 == count ? last : first + i);
         assert_int_equal(vm->events[vm->event_count - 1].kind, RAD_SESSION_RECEIVED);
-        assert_int_equal(vm->events[vm->event_count - 1].number,
-                         b->registers[1].number - 1); /* as it was sent */
+        assert_int_equal(vm->events[vm->event_count - 1].number, b->registers[1].number - 1); /* as it was sent */
     }
 }
 
@@ -140,12 +138,12 @@ static void full_resize_keeps_everything_up_to_a_bound(void **state)
 static void a_buffer_that_grows_keeps_the_order(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "locals P { roles A, B, C\n"
-        "local A { A -> B: x(text) A -> B: x(text) B -> A: g A -> B: x(text) A -> B: x(text)\n"
-        "A -> B: x(text) A -> C: go }\nlocal C { A -> C: go C -> B: go }\n"
-        "local B { A -> B: x(text) B -> A: g C -> B: go A -> B: x(text) A -> B: x(text)\n"
-        "A -> B: x(text) A -> B: x(text) } }");
+    rad_protocols *p =
+        session_parse("locals P { roles A, B, C\n"
+                      "local A { A -> B: x(text) A -> B: x(text) B -> A: g A -> B: x(text) A -> B: x(text)\n"
+                      "A -> B: x(text) A -> C: go }\nlocal C { A -> C: go C -> B: go }\n"
+                      "local B { A -> B: x(text) B -> A: g C -> B: go A -> B: x(text) A -> B: x(text)\n"
+                      "A -> B: x(text) A -> B: x(text) } }");
     rad_session_options o = rad_session_preset();
     o.capacity = 2;
     o.full = RAD_FULL_RESIZE;
@@ -153,8 +151,7 @@ static void a_buffer_that_grows_keeps_the_order(void **state)
     assert_int_equal(rad_session_run(grown, 0), RAD_SESSION_COMPLETE);
     const rad_types *t = &p->all[0].types;
     for (uint32_t i = 0; i < t->edge_count; i++)
-        if (t->edges[i].from == 0 && t->edges[i].to == 1)
-            assert_true(grown->sessions[0]->buffers[i].capacity > 2);
+        if (t->edges[i].from == 0 && t->edges[i].to == 1) assert_true(grown->sessions[0]->buffers[i].capacity > 2);
     o.capacity = 10;
     rad_session_vm *roomy = session_vm(p, &o, 3);
     assert_int_equal(rad_session_run(roomy, 0), RAD_SESSION_COMPLETE);
@@ -166,10 +163,9 @@ static void a_buffer_that_grows_keeps_the_order(void **state)
 
 /* ---- Draws --------------------------------------------------------------------------------------------- */
 
-static const char talk[] =
-    "protocol P { roles A, B\n"
-    "loop L { par { A -> B: a(int) } and { A -> B: b(int, text) }\nA does d\n"
-    "choice at B { B -> A: more(bool) continue L } or { B -> A: over } } }";
+static const char talk[] = "protocol P { roles A, B\n"
+                           "loop L { par { A -> B: a(int) } and { A -> B: b(int, text) }\nA does d\n"
+                           "choice at B { B -> A: more(bool) continue L } or { B -> A: over } } }";
 
 enum { DRAWS_MOST = 1000 };
 
@@ -228,8 +224,8 @@ static void decision_6_draws_have_a_place(void **state)
             assert_true(first.all[i].draw != first.all[k].draw);
         }
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         o.start = i;
         draw_all(p, o, &other);
         assert_int_equal(other.count, first.count);
@@ -239,8 +235,7 @@ static void decision_6_draws_have_a_place(void **state)
     rad_session_options o = rad_session_preset();
     o.seed = 1;
     draw_all(p, o, &other);
-    for (uint32_t k = 0; k < first.count; k++)
-        assert_true(draw_at(&other, first.all[k].where) != first.all[k].draw);
+    for (uint32_t k = 0; k < first.count; k++) assert_true(draw_at(&other, first.all[k].where) != first.all[k].draw);
     rad_protocols_free(p);
 }
 
@@ -256,8 +251,7 @@ static void decision_6_choices_are_real(void **state)
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
     uint32_t chosen[3] = {0};
     for (uint64_t i = 0; i < vm->event_count; i++)
-        if (vm->events[i].kind == RAD_SESSION_SENT)
-            chosen[rad__text_of(p, vm->events[i].label)[0] - 'x']++;
+        if (vm->events[i].kind == RAD_SESSION_SENT) chosen[rad__text_of(p, vm->events[i].label)[0] - 'x']++;
     for (int i = 0; i < 3; i++) assert_in_range(chosen[i], 60, 140);
     rad_session_destroy(vm);
     rad_protocols_free(p);
@@ -293,12 +287,11 @@ static void decision_1_digests_are_the_happens_before_order(void **state)
     assert_true(knows_of_the_draw(before, "B"));
     assert_true(knows_of_the_draw(after, "C"));
     assert_false(knows_of_the_draw(after, "B"));
-    assert_true(knows_of_the_draw(
-        "protocol P { roles A, B, C\nA -> C: v(int) par { A -> B: x } and { B -> A: y } }", "B.1"));
-    assert_false(knows_of_the_draw(
-        "protocol P { roles A, B, C\npar { A -> B: x } and { A -> C: v(int) } }", "B.1"));
-    assert_true(knows_of_the_draw(
-        "protocol P { roles A, B, C\npar { A -> B: x } and { A -> C: v(int) } A -> B: y }", "B"));
+    assert_true(
+        knows_of_the_draw("protocol P { roles A, B, C\nA -> C: v(int) par { A -> B: x } and { B -> A: y } }", "B.1"));
+    assert_false(knows_of_the_draw("protocol P { roles A, B, C\npar { A -> B: x } and { A -> C: v(int) } }", "B.1"));
+    assert_true(
+        knows_of_the_draw("protocol P { roles A, B, C\npar { A -> B: x } and { A -> C: v(int) } A -> B: y }", "B"));
 }
 
 /* ---- Records ------------------------------------------------------------------------------------------- */
@@ -313,8 +306,7 @@ static enum rad_effect_result honest(void *context, rad_effect *e)
     if (e->kind == RAD_EFFECT_SELECT) {
         e->chosen = ++*sum < 4 ? 0 : 1;
         e->field_count = e->options[e->chosen].field_count;
-        for (uint32_t i = 0; i < e->field_count; i++)
-            e->fields[i].type = e->options[e->chosen].types[i];
+        for (uint32_t i = 0; i < e->field_count; i++) e->fields[i].type = e->options[e->chosen].types[i];
     }
     for (uint32_t i = 0; i < e->field_count; i++) {
         e->fields[i].number = (int64_t)(e->draw % 100 + i);
@@ -324,9 +316,8 @@ static enum rad_effect_result honest(void *context, rad_effect *e)
     return RAD_EFFECT_DONE;
 }
 
-static rad_session_vm *machine(const rad_protocols *p, rad_session_options o,
-                               rad_effect_handler *handler, void *context,
-                               const rad_effect_log *replayed)
+static rad_session_vm *machine(const rad_protocols *p, rad_session_options o, rad_effect_handler *handler,
+                               void *context, const rad_effect_log *replayed)
 {
     rad_session_vm *vm;
     o.record = true;
@@ -352,8 +343,8 @@ static void replay_never_calls_handlers(void **state)
     assert_int_equal(rad_effect_log_count(log), calls);
     calls = 0;
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         o.start = i;
         o.seed = 99; /* nothing is drawn */
         rad_session_vm *again = machine(p, o, honest, &calls, log);
@@ -457,9 +448,8 @@ static void what_is_consumed_is_compared(void **state)
     assert_int_equal(rad_session_run(again, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(again->sessions[0]->fault, RAD_FAULT_REPLAY);
     char *said = rad_session_report(again);
-    assert_non_null(strstr(said,
-                           "session 0, B: faulted: the record has something else here, line 2: "
-                           "effect 0 is x -1, on record is x "));
+    assert_non_null(strstr(said, "session 0, B: faulted: the record has something else here, line 2: "
+                                 "effect 0 is x -1, on record is x "));
     rad__free(said);
     rad_session_destroy(first);
     rad_session_destroy(again);
@@ -477,8 +467,8 @@ static enum rad_effect_result note_whom(void *context, rad_effect *e)
     static const char *const kinds[] = {"produce", "select", "consume", "does"};
     (void)context;
     size_t used = strlen(told);
-    snprintf(told + used, sizeof told - used, "%s %s %s %s, ", e->role, kinds[e->kind],
-             e->name ? e->name : "-", e->partner ? e->partner : "-");
+    snprintf(told + used, sizeof told - used, "%s %s %s %s, ", e->role, kinds[e->kind], e->name ? e->name : "-",
+             e->partner ? e->partner : "-");
     if (e->kind == RAD_EFFECT_SELECT) e->field_count = 0;
     return RAD_EFFECT_DONE;
 }
@@ -495,8 +485,7 @@ static void handlers_are_told_who_and_with_whom(void **state)
     assert_int_equal(rad_session_handle(vm, NULL, note_whom, NULL, NULL), 0);
     assert_int_equal(rad_session_open(vm, NULL, 1, NULL), 0);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
-    assert_string_equal(told,
-                        "A produce x W[2], W[2] consume x A, W[2] does d -, W[2] select - -, ");
+    assert_string_equal(told, "A produce x W[2], W[2] consume x A, W[2] does d -, W[2] select - -, ");
     rad_session_destroy(vm);
     rad_protocols_free(p);
 }
@@ -532,8 +521,7 @@ static enum rad_effect_result reads_another_session(void *context, rad_effect *e
     return result;
 }
 
-static rad_effect_log *effects_of(const rad_protocols *p, rad_session_options o,
-                                  rad_effect_handler *handler)
+static rad_effect_log *effects_of(const rad_protocols *p, rad_session_options o, rad_effect_handler *handler)
 {
     uint32_t calls = 0;
     counter = last_of_session_0 = 0;
@@ -551,8 +539,8 @@ static bool is_caught(const rad_protocols *p, rad_effect_handler *handler, char 
     bool caught = false;
     rad_effect_log *first = effects_of(p, session_options(1, RAD_SESSION_COOPERATIVE), handler);
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES && !caught; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         rad_effect_log *other = effects_of(p, o, handler);
         caught = rad_effect_log_differ(first, other, text, size);
         rad_effect_log_free(other);
@@ -566,8 +554,7 @@ static int prepare(void *context, rad_session_vm *vm, rad_error *error)
     static uint32_t calls;
     counter = last_of_session_0 = 0;
     int status = rad_session_coroutine_state(vm, sizeof(int64_t), NULL, error);
-    return status ? status
-                  : rad_session_handle(vm, NULL, *(rad_effect_handler **)context, &calls, error);
+    return status ? status : rad_session_handle(vm, NULL, *(rad_effect_handler **)context, &calls, error);
 }
 
 static bool is_invariant(const rad_protocols *p, rad_effect_handler *handler, rad_invariance *out)

@@ -89,8 +89,7 @@ static void random_protocols_can_be_told_drawn_and_written(void **state)
         rad_protocols *p;
         char *text = rad_protocols_generate(seed, NULL, &error);
         assert_non_null(text);
-        if (rad_protocols_parse(&p, "random", text, strlen(text), &error) != 0)
-            fail_msg("%s", error.text);
+        if (rad_protocols_parse(&p, "random", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
         rad_free(text);
         for (uint32_t i = 0; i < rad_protocols_count(p); i++) {
             char *svg = rad_protocol_svg(p, i);
@@ -99,8 +98,7 @@ static void random_protocols_can_be_told_drawn_and_written(void **state)
             for (uint32_t role = 0; role < rad_protocol_role_count(p, i); role++) {
                 char *told = rad_protocol_type_text(p, i, role);
                 char *header = rad_protocol_c_text(p, i, role, &error);
-                if (told == NULL || header == NULL)
-                    fail_msg("seed %u: %s", (unsigned)seed, error.text);
+                if (told == NULL || header == NULL) fail_msg("seed %u: %s", (unsigned)seed, error.text);
                 rad_free(told);
                 rad_free(header);
             }
@@ -124,8 +122,7 @@ static void bad_examples_are_refused(void **state)
     (void)state;
     refused("bad/missing_role", "6:10: protocol MissingRole has no role Carol");
     refused("bad/self_send", "8:3: W[3] sends to itself");
-    refused("bad/unguarded",
-            "8:5: loop Idle comes back to its beginning (line 6) without a message");
+    refused("bad/unguarded", "8:5: loop Idle comes back to its beginning (line 6) without a message");
     refused("bad/unmergeable", "5:3: C cannot know which branch was chosen: in one it receives go "
                                "from B (line 7), in another it receives go from A (line 10)");
 }

@@ -99,8 +99,7 @@ static void what_ends_early_is_not_called_faulted(void **state)
 {
     (void)state;
     rad_invariance_options o = {.sessions = 2, .rounds = 200, .prepare = prepare_fail};
-    rad_invariance r =
-        search("protocol P { roles A, B A does d loop L { A -> B: x continue L } }", o);
+    rad_invariance r = search("protocol P { roles A, B A does d loop L { A -> B: x continue L } }", o);
     assert_true(r.holds);
     assert_int_equal(r.exhausted, r.runs);
     assert_int_equal(r.faulted + r.complete + r.stuck, 0);
@@ -115,10 +114,9 @@ static void stuck_and_complete_are_not_the_same(void **state)
     assert_false(r.holds);
     assert_int_equal(r.complete + r.stuck, r.runs);
     assert_true(r.complete > 0 && r.stuck > 0);
-    assert_string_equal(
-        r.difference,
-        "complete in one run, stuck in the other: session 0, A: waits for the session to drain; "
-        "session 0, B: waits for a message on A -> B (0 of 1 in the buffer), line 1");
+    assert_string_equal(r.difference,
+                        "complete in one run, stuck in the other: session 0, A: waits for the session to drain; "
+                        "session 0, B: waits for a message on A -> B (0 of 1 in the buffer), line 1");
     o.rounds = 2; /* out of fuel before anybody is */
     r = search("protocol P { roles A, B A -> B: x A -> B: y }", o);
     assert_true(r.holds);
@@ -257,8 +255,7 @@ static void what_is_found_can_be_run_again(void **state)
     (void)state;
     static const uint32_t one[] = {1}, some[] = {3};
     race r;
-    rad_invariance_options o = {
-        .sessions = 3, .seed = 4, .starts = 20, .prepare = prepare_race, .context = &r};
+    rad_invariance_options o = {.sessions = 3, .seed = 4, .starts = 20, .prepare = prepare_race, .context = &r};
     o.ns = one; /* only the start can make a difference */
     o.n_count = 1;
     o.policies = 1u << RAD_SESSION_ROUND_ROBIN;
@@ -321,8 +318,7 @@ static rad_effect_log *log_of(const rad_protocols *p, rad_effect_handler *handle
 }
 
 /* The same handler with two contexts. */
-static void logs_differ(const char *const texts[2], rad_effect_handler *handler,
-                        uint32_t contexts[2], const char *said)
+static void logs_differ(const char *const texts[2], rad_effect_handler *handler, uint32_t contexts[2], const char *said)
 {
     rad_protocols *protocols[2];
     rad_effect_log *logs[2];
@@ -352,9 +348,8 @@ static void differences_of_logs_are_named(void **state)
 {
     (void)state;
     uint32_t options[] = {0, 1};
-    static const char *const codes[] = {
-        "protocol P { roles A, B A -> B: x(int) code A { set r1 1\nsend B x\n} }",
-        "protocol P { roles A, B A -> B: x(int) code A { set r1 2\nsend B x\n} }"};
+    static const char *const codes[] = {"protocol P { roles A, B A -> B: x(int) code A { set r1 1\nsend B x\n} }",
+                                        "protocol P { roles A, B A -> B: x(int) code A { set r1 2\nsend B x\n} }"};
     logs_differ(codes, NULL, options, "session 0, B: handler of x, effect 0: x 1 and x 2");
     static const char twin[] = "protocol P { roles A, B, C choice at A { A -> B: y A -> C: y } or "
                                "{ A -> C: y A -> B: n } }";
@@ -365,16 +360,11 @@ static void differences_of_logs_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_n_policy_and_start_is_tried),
-        cmocka_unit_test(what_ends_early_is_not_called_faulted),
-        cmocka_unit_test(stuck_and_complete_are_not_the_same),
-        cmocka_unit_test(opening_many_can_be_interrupted),
-        cmocka_unit_test(events_of_all_runs_are_counted),
-        cmocka_unit_test(progress_goes_from_nothing_to_all),
-        cmocka_unit_test(the_digest_is_of_the_first_seed),
-        cmocka_unit_test(handlers_are_tried_without_each_other),
-        cmocka_unit_test(what_is_found_can_be_run_again),
-        cmocka_unit_test(the_first_error_ends_the_search),
+        cmocka_unit_test(every_n_policy_and_start_is_tried),   cmocka_unit_test(what_ends_early_is_not_called_faulted),
+        cmocka_unit_test(stuck_and_complete_are_not_the_same), cmocka_unit_test(opening_many_can_be_interrupted),
+        cmocka_unit_test(events_of_all_runs_are_counted),      cmocka_unit_test(progress_goes_from_nothing_to_all),
+        cmocka_unit_test(the_digest_is_of_the_first_seed),     cmocka_unit_test(handlers_are_tried_without_each_other),
+        cmocka_unit_test(what_is_found_can_be_run_again),      cmocka_unit_test(the_first_error_ends_the_search),
         cmocka_unit_test(differences_of_logs_are_named),
     };
     storm_choose();

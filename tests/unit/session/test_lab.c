@@ -38,16 +38,14 @@ static void the_least_sufficient_capacity_is_found(void **state)
     rad_capacity k = capacity_of(both_send_two, 0, 0);
     assert_int_equal(k.answer, RAD_CAPACITY_SUFFICIENT);
     assert_int_equal(k.capacity, 2);
-    assert_string_equal(k.stuck,
-                        "A waits for room to send x to B; B waits for room to send y to A");
+    assert_string_equal(k.stuck, "A waits for room to send x to B; B waits for room to send y to A");
     k = capacity_of(both_send_two, 1, 0);
     assert_int_equal(k.answer, RAD_CAPACITY_STUCK);
     k = capacity_of(both_send_two, 0, 3);
     assert_int_equal(k.answer, RAD_CAPACITY_UNKNOWN);
-    k = capacity_of(
-        "protocol P { roles A, B, C par { A -> B: x B -> C: y } and { A -> B: z A -> C: w } "
-        "loop X { choice at A { A -> B: m A -> C: m continue X } or { A -> B: e A -> C: e } } }",
-        0, 0);
+    k = capacity_of("protocol P { roles A, B, C par { A -> B: x B -> C: y } and { A -> B: z A -> C: w } "
+                    "loop X { choice at A { A -> B: m A -> C: m continue X } or { A -> B: e A -> C: e } } }",
+                    0, 0);
     assert_int_equal(k.answer, RAD_CAPACITY_SUFFICIENT);
     assert_int_equal(k.capacity, 1);
 }
@@ -55,8 +53,7 @@ static void the_least_sufficient_capacity_is_found(void **state)
 static void parts_that_do_not_fit_together_are_told(void **state)
 {
     (void)state;
-    rad_capacity k =
-        capacity_of("locals L { roles A, B local A { A -> B: x } local B { A -> B: y } }", 0, 0);
+    rad_capacity k = capacity_of("locals L { roles A, B local A { A -> B: x } local B { A -> B: y } }", 0, 0);
     assert_int_equal(k.answer, RAD_CAPACITY_WRONG);
     assert_string_equal(k.stuck, "B cannot expect x from A");
     k = capacity_of("locals L { roles A, B local A { A -> B: x } local B { } }", 0, 0);
@@ -69,9 +66,8 @@ static void parts_that_do_not_fit_together_are_told(void **state)
 
 /* ---- Invariance ---------------------------------------------------------------------------------------- */
 
-static const char stamping[] =
-    "protocol Stamp { roles A, B, C\n"
-    "A -> B: one(int) A -> C: two(int) B -> C: three(int) C -> A: four(int) }\n";
+static const char stamping[] = "protocol Stamp { roles A, B, C\n"
+                               "A -> B: one(int) A -> C: two(int) B -> C: three(int) C -> A: four(int) }\n";
 
 typedef struct bad {
     _Atomic int64_t counter;
@@ -86,9 +82,7 @@ static enum rad_effect_result answer(void *context, rad_effect *e)
     int64_t own = (int64_t)(e->draw % 100);
     switch (b->kind) {
     case SHARED_COUNTER: own = atomic_fetch_add(&b->counter, 1); break;
-    case CLOCK:
-        own = atomic_fetch_add(&b->counter, 17);
-        break; /* a clock that only goes on, from run to run */
+    case CLOCK: own = atomic_fetch_add(&b->counter, 17); break; /* a clock that only goes on, from run to run */
     case OTHER_SESSION: own += b->last; break;
     default: break;
     }
@@ -113,8 +107,7 @@ static rad_invariance invariance_with(int kind)
     rad_error error;
     rad_invariance r;
     bad b = {.kind = kind};
-    rad_invariance_options o = {
-        .sessions = 3, .seeds = 5, .starts = 3, .prepare = prepare, .context = &b};
+    rad_invariance_options o = {.sessions = 3, .seeds = 5, .starts = 3, .prepare = prepare, .context = &b};
     assert_int_equal(rad_session_invariant(p, &o, &r, &error), 0);
     rad_protocols_free(p);
     return r;
@@ -137,10 +130,9 @@ static void handlers_that_look_elsewhere_are_caught_and_named(void **state)
 static void every_run_is_counted_once(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
-        stamping, "protocol P { roles A, B A -> B: x A -> B: y code B { release } }",
-        "locals P { roles A, B local A { B -> A: x } local B { A -> B: x } }",
-        "protocol P { roles A, B loop L { A -> B: x B -> A: y continue L } }"};
+    static const char *const texts[] = {stamping, "protocol P { roles A, B A -> B: x A -> B: y code B { release } }",
+                                        "locals P { roles A, B local A { B -> A: x } local B { A -> B: x } }",
+                                        "protocol P { roles A, B loop L { A -> B: x B -> A: y continue L } }"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         rad_protocols *p = session_parse(texts[i]);
         rad_invariance_options o = {.sessions = 2, .rounds = 300};
@@ -149,8 +141,7 @@ static void every_run_is_counted_once(void **state)
         uint64_t ends[] = {r.complete, r.faulted, r.stuck, r.exhausted};
         assert_true(r.holds);
         assert_int_equal(r.runs, 31);
-        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-            assert_int_equal(ends[k], k == i ? r.runs : 0);
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) assert_int_equal(ends[k], k == i ? r.runs : 0);
         rad_protocols_free(p);
     }
 }
@@ -191,11 +182,10 @@ static void every_order_of_picks_is_the_same(void **state)
     (void)state;
     static const char *const words[] = {"n=1", "n=2", "n=1000", "n=1 sessions=2"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        rad_target t =
-            target_of("protocol P { roles A, B, C\n"
-                      "par { A -> B: x(int) } and { A -> C: y }\n"
-                      "choice at B { B -> A: u B -> C: u } or { B -> A: v B -> C: v } }\n",
-                      words[i]);
+        rad_target t = target_of("protocol P { roles A, B, C\n"
+                                 "par { A -> B: x(int) } and { A -> C: y }\n"
+                                 "choice at B { B -> A: u B -> C: u } or { B -> A: v B -> C: v } }\n",
+                                 words[i]);
         rad_exploration e;
         rad_error error;
         rad_explore_options o = {.runs = 3000, .seed = 1, .jobs = 1, .twice = true};
@@ -211,10 +201,9 @@ static void every_order_of_picks_is_the_same(void **state)
 static void the_policies_of_the_machine_go_through_the_kernel(void **state)
 {
     (void)state;
-    static const char text[] =
-        "protocol P { roles A, B, C\nloop X {\n"
-        "A -> B: x(int)\npar { A -> B: w } and { B -> C: y }\n"
-        "choice at C { C -> A: u C -> B: u continue X } or { C -> A: v C -> B: v } } }\n";
+    static const char text[] = "protocol P { roles A, B, C\nloop X {\n"
+                               "A -> B: x(int)\npar { A -> B: w } and { B -> C: y }\n"
+                               "choice at C { C -> A: u C -> B: u continue X } or { C -> A: v C -> B: v } } }\n";
     char hashes[4][3][33];
     static const int ns[] = {1, 2, 3, 1000};
     for (int n = 0; n < 4; n++)
@@ -268,10 +257,9 @@ static void stuck_sessions_leave_an_artifact_that_replays_and_shrinks(void **sta
 static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
 {
     (void)state;
-    rad_target t = target_of(
-        "protocol P { roles A, B\nA -> B: w(int)\nA -> B: x(int)\nB -> A: y\n"
-        "code A {\nset r1 7\nsend B w\nset r1 \"text\"\nsend B x\nreceive B y\nclose\n}\n}\n",
-        NULL);
+    rad_target t = target_of("protocol P { roles A, B\nA -> B: w(int)\nA -> B: x(int)\nB -> A: y\n"
+                             "code A {\nset r1 7\nsend B w\nset r1 \"text\"\nsend B x\nreceive B y\nclose\n}\n}\n",
+                             NULL);
     rad_exploration e;
     rad_error error;
     rad_explore_options o = {.runs = 50, .seed = 1, .jobs = 1, .stop_on_first = true};
@@ -279,13 +267,11 @@ static void a_fault_is_found_with_its_line_and_shrinks_to_itself(void **state)
     assert_int_equal(e.finding_count, 1);
     const rad_verdict *v = rad_artifact_verdict(e.findings[0].artifact);
     assert_string_equal(v->kind, "fault");
-    assert_string_equal(
-        v->message, "session 0, A: the fields do not have the types that the message has, line 9");
+    assert_string_equal(v->message, "session 0, A: the fields do not have the types that the message has, line 9");
     rad_artifact *small;
     rad_shrink_report report;
     assert_int_equal(rad_lab_shrink(e.findings[0].artifact, NULL, &small, &report, &error), 0);
-    assert_non_null(
-        strstr(rad_artifact_verdict(small)->message, "the fields do not have the types"));
+    assert_non_null(strstr(rad_artifact_verdict(small)->message, "the fields do not have the types"));
     assert_true(report.after.case_size < report.before.case_size);
     rad_artifact_free(small);
     rad_artifact_free(report.second); /* another one that was met on the way */
@@ -325,8 +311,7 @@ static void shrinking_leaves_no_message_of_the_code_undeclared(void **state)
             snprintf(declared, sizeof declared, ": %s", messages[i]);
             snprintf(sent, sizeof sent, "send B %s", messages[i]);
             snprintf(received, sizeof received, "receive B %s", messages[i]);
-            if (strstr(body, sent) || strstr(body, received))
-                assert_non_null(strstr(body, declared));
+            if (strstr(body, sent) || strstr(body, received)) assert_non_null(strstr(body, declared));
         }
         assert_null(report.second); /* the case has one bug */
         rad_artifact_free(small);

@@ -21,15 +21,11 @@ static const struct mistake {
     {"protocol P { roles A, B\nA -> B: "
      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa }",
      "test:2:9: a name has 60 characters at most"},
-    {"protocol P { roles A, B\nfor i in 1..99999999999999999999 { A -> B: x } }",
-     "test:2:13: the number is too large"},
-    {"protocol P { roles A, B\nfor i in 1..3000000000 { A -> B: x } }",
-     "test:2:13: the number is too large"},
-    {"protocol P { roles A, B\nA -> B: x(price: float) }",
-     "test:2:18: expected int, bool or text, found 'float'"},
+    {"protocol P { roles A, B\nfor i in 1..99999999999999999999 { A -> B: x } }", "test:2:13: the number is too large"},
+    {"protocol P { roles A, B\nfor i in 1..3000000000 { A -> B: x } }", "test:2:13: the number is too large"},
+    {"protocol P { roles A, B\nA -> B: x(price: float) }", "test:2:18: expected int, bool or text, found 'float'"},
     {"protocol P { roles A, B\nA -> B: x(int: int) }", "test:2:14: expected ',' or ')', found ':'"},
-    {"protocol P { roles A, B\nA -> B: x(a:: int) }",
-     "test:2:13: expected int, bool or text, found ':'"},
+    {"protocol P { roles A, B\nA -> B: x(a:: int) }", "test:2:13: expected int, bool or text, found ':'"},
     {"protocol P { roles A, B\nA -> B: x(int,int,int,int,int,int,int,int,int) }",
      "test:2:43: a message has 8 fields at most"},
     {"protocol P { roles A, B\nA -> B: x(int }", "test:2:15: expected ',' or ')', found '}'"},
@@ -49,8 +45,7 @@ static const struct mistake {
     {"protocol P { roles A, B\nA -> B: x(choice: int) }",
      "test:2:11: expected int, bool, text, or a field's name, found 'choice', a word of the "
      "language that cannot be a name"},
-    {"protocol P { roles A, B\nA[ -> B: x }",
-     "test:2:4: expected a number or the name of a 'for', found '->'"},
+    {"protocol P { roles A, B\nA[ -> B: x }", "test:2:4: expected a number or the name of a 'for', found '->'"},
     {"protocol P { roles A, B\nA[1 -> B: x }", "test:2:5: expected ']', found '->'"},
     {"protocol P { roles A, B\nA[1..2] -> B: x }", "test:2:4: expected ']', found '..'"},
     {"protocol P { roles A, B\nA[1+] -> B: x }", "test:2:4: expected ']', found '+'"},
@@ -59,10 +54,8 @@ static const struct mistake {
      "test:2:8: expected 'at' and a role, found 'A'"},
     {"protocol P { roles A, B\nchoice at A { A -> B: x } }", "test:2:27: expected 'or', found '}'"},
     {"protocol P { roles A, B\npar { A -> B: x } }", "test:2:19: expected 'and', found '}'"},
-    {"protocol P { roles A, B\npar { A -> B: x } or { A -> B: y } }",
-     "test:2:19: expected 'and', found 'or'"},
-    {"protocol P { roles A, B\nloop { A -> B: x } }",
-     "test:2:6: expected a name for the loop, found '{'"},
+    {"protocol P { roles A, B\npar { A -> B: x } or { A -> B: y } }", "test:2:19: expected 'and', found 'or'"},
+    {"protocol P { roles A, B\nloop { A -> B: x } }", "test:2:6: expected a name for the loop, found '{'"},
     {"protocol P { roles A, B\nloop L A -> B: x }", "test:2:8: expected '{', found 'A'"},
     {"protocol P { roles A, B\ncontinue }", "test:2:10: expected the name of a loop, found '}'"},
     {"protocol P { roles A, B\nfor i 1..2 { A -> B: x } }", "test:2:7: expected 'in', found '1'"},
@@ -72,10 +65,8 @@ static const struct mistake {
     {"protocol P { roles A, B\ncall Q }", "test:2:8: expected '(' and roles, found '}'"},
     {"protocol P { roles A, B\ncall Q() }", "test:2:8: expected the name of a role, found ')'"},
     {"protocol P { roles A, B\ncall Q(A, B }", "test:2:13: expected ',' or ')', found '}'"},
-    {"protocol P { roles A, B\ncall Q(W[1..) }",
-     "test:2:13: expected a number or the name of a 'for', found ')'"},
-    {"protocol P { roles A, B\nA -> B: x",
-     "test:2:10: expected a statement, 'code' or '}', found the end of the file"},
+    {"protocol P { roles A, B\ncall Q(W[1..) }", "test:2:13: expected a number or the name of a 'for', found ')'"},
+    {"protocol P { roles A, B\nA -> B: x", "test:2:10: expected a statement, 'code' or '}', found the end of the file"},
     {"protocol P { roles A, B\nloop L { A -> B: x",
      "test:2:19: expected a statement or '}', found the end of the file"},
     {"protocol P { A -> B: x }", "test:1:14: expected 'roles', found 'A'"},
@@ -84,8 +75,7 @@ static const struct mistake {
     {"proto P { roles A, B }", "test:1:1: expected 'protocol' or 'locals', found 'proto'"},
     {"", "test:1:1: expected 'protocol' or 'locals', found the end of the file"},
     {"# nothing\n", "test:2:1: expected 'protocol' or 'locals', found the end of the file"},
-    {"protocol P { roles A, B\nA -> B: x } }",
-     "test:2:13: expected 'protocol' or 'locals', found '}'"},
+    {"protocol P { roles A, B\nA -> B: x } }", "test:2:13: expected 'protocol' or 'locals', found '}'"},
     {"protocol P { roles A, B\n\x01"
      " }",
      "test:2:1: expected the name of a role, found the byte 0x01"},
@@ -93,20 +83,16 @@ static const struct mistake {
      "\xa9"
      " }",
      "test:2:1: expected the name of a role, found the byte 0xc3"},
-    {"protocol P { roles A, B\nA -> B: x \" }",
-     "test:2:11: the text does not end on its line: expected '\"'"},
+    {"protocol P { roles A, B\nA -> B: x \" }", "test:2:11: the text does not end on its line: expected '\"'"},
     {"protocol P { roles A, B\nA -> B: @@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ }",
      "test:2:9: expected the name of a message, found '@'"},
     {"protocol P { roles A, B\n{ }", "test:2:1: expected the name of a role, found '{'"},
     {"protocol P { roles A, B\nA -> C: x }", "test:2:6: protocol P has no role C"},
     {"protocol P { roles A, B\nA -> A: x }", "test:2:1: A sends to itself"},
     {"protocol P { roles A, B\nA[1] -> B: x }", "test:2:1: A is one role: expected no index"},
-    {"protocol P { roles A, W[1..3]\nA -> W: x }",
-     "test:2:6: W is a family of roles: expected an index, W[1]"},
-    {"protocol P { roles A, W[1..3]\nA -> W[0]: x }",
-     "test:2:6: there is no W[0]: the family is W[1..3]"},
-    {"protocol P { roles A, W[1..3]\nA -> W[4]: x }",
-     "test:2:6: there is no W[4]: the family is W[1..3]"},
+    {"protocol P { roles A, W[1..3]\nA -> W: x }", "test:2:6: W is a family of roles: expected an index, W[1]"},
+    {"protocol P { roles A, W[1..3]\nA -> W[0]: x }", "test:2:6: there is no W[0]: the family is W[1..3]"},
+    {"protocol P { roles A, W[1..3]\nA -> W[4]: x }", "test:2:6: there is no W[4]: the family is W[1..3]"},
     {"protocol P { roles A, W[1..3]\nfor i in 1..3 { A -> W[i+1]: x } }",
      "test:2:22: there is no W[4]: the family is W[1..3]"},
     {"protocol P { roles A, W[1..3]\nfor i in 1..3 { A -> W[k]: x } }",
@@ -118,14 +104,11 @@ static const struct mistake {
     {"protocol P { roles A, W[i..2]\nA does x }", "test:1:23: the bounds of a family are numbers"},
     {"protocol P { roles A, W[1..k]\nA does x }", "test:1:23: the bounds of a family are numbers"},
     {"protocol P { roles A, W[3..2]\nA does x }", "test:1:23: a family has 1 to 200 roles, not 0"},
-    {"protocol P { roles A, W[1..201]\nA does x }",
-     "test:1:23: a family has 1 to 200 roles, not 201"},
-    {"protocol P { roles V[1..200], W[1..57]\nV[1] does x }",
-     "test:1:31: a protocol has 256 roles at most"},
+    {"protocol P { roles A, W[1..201]\nA does x }", "test:1:23: a family has 1 to 200 roles, not 201"},
+    {"protocol P { roles V[1..200], W[1..57]\nV[1] does x }", "test:1:31: a protocol has 256 roles at most"},
     {"protocol P { roles A, B\nloop L { A -> B: x continue L\nA -> B: y } }",
      "test:3:1: nothing can follow a 'continue'"},
-    {"protocol P { roles A, B\nloop L { A -> B: x continue M } }",
-     "test:2:29: there is no loop M around here"},
+    {"protocol P { roles A, B\nloop L { A -> B: x continue M } }", "test:2:29: there is no loop M around here"},
     {"protocol P { roles A, B\nloop L { continue L } }",
      "test:2:10: loop L comes back to its beginning (line 2) without a message"},
     {"protocol P { roles A, B\nloop L { A does x\ncontinue L } }",
@@ -152,11 +135,10 @@ static const struct mistake {
      "B: x } } }",
      "test:3:1: the branch of line 2 begins with the same message, x to B"},
     {"protocol P { roles A, B\ncall Q(A, B) }", "test:2:6: there is no protocol Q"},
-    {"protocol P { roles A, B\ncall P(A, B) }",
-     "test:2:1: protocol P calls itself: a loop is written 'loop X { \xe2"
-     "\x80"
-     "\xa6"
-     " continue X }'"},
+    {"protocol P { roles A, B\ncall P(A, B) }", "test:2:1: protocol P calls itself: a loop is written 'loop X { \xe2"
+                                                "\x80"
+                                                "\xa6"
+                                                " continue X }'"},
     {"protocol Q { roles A, B call P(A, B) }\nprotocol P { roles A, B\ncall Q(A, B) }",
      "test:3:1: protocol Q calls itself: a loop is written 'loop X { \xe2"
      "\x80"
@@ -178,11 +160,10 @@ static const struct mistake {
      "test:3:23: there are two roles called A"},
     {"protocol P { roles A, B\nA -> B: x }\nprotocol P { roles A A does x }",
      "test:3:10: there are two protocols called P"},
-    {"locals P { roles A, B\nlocal A { A -> B: x } }",
-     "test:1:8: role B has no part: expected 'local B { \xe2"
-     "\x80"
-     "\xa6"
-     " }'"},
+    {"locals P { roles A, B\nlocal A { A -> B: x } }", "test:1:8: role B has no part: expected 'local B { \xe2"
+                                                       "\x80"
+                                                       "\xa6"
+                                                       " }'"},
     {"locals P { roles A, B\nlocal A { A -> B: x } local B { A -> B: x }\nlocal A { A -> B: x } }",
      "test:3:7: A has two parts"},
     {"locals P { roles A, B, C\nlocal A { A -> B: x\nB -> C: x } local B { } local C { } }",
@@ -220,20 +201,14 @@ static const struct mistake {
      "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
      "another it does f (line 3)"},
     {"protocol P { roles A, B\nA -> B: x\ncode C {\n} }", "test:3:6: protocol P has no role C"},
-    {"protocol P { roles A, B\nA -> B: x\ncode A {\n} code A {\n} }",
-     "test:4:8: this role has code already"},
+    {"protocol P { roles A, B\nA -> B: x\ncode A {\n} code A {\n} }", "test:4:8: this role has code already"},
     {"protocol P { roles A, B\nA -> B: x\ncode A\n}", "test:4:1: expected '{', found '}'"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nfrob r1\n} }",
-     "test:4:1: there is no such instruction"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nfrob r1\n} }", "test:4:1: there is no such instruction"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend\n} }", "test:4:1: expected a role"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend r1 x\n} }",
-     "test:4:6: expected a role"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend C x\n} }",
-     "test:4:6: protocol P has no role C"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend A x\n} }",
-     "test:4:6: nobody sends to itself"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B\n} }",
-     "test:4:1: expected the name of a message"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend r1 x\n} }", "test:4:6: expected a role"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend C x\n} }", "test:4:6: protocol P has no role C"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend A x\n} }", "test:4:6: nobody sends to itself"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B\n} }", "test:4:1: expected the name of a message"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B x r16\n} }",
      "test:4:10: there are 16 registers, r0 to r15"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B x r123\n} }",
@@ -275,43 +250,32 @@ static const struct mistake {
      "test:5:4: expected a statement, 'code' or '}', found the end of the file"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nchoose B { x ->",
      "test:4:16: expected '}', found the end of the file"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset\n} }",
-     "test:4:1: expected a register, r0 to r15"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset\n} }", "test:4:1: expected a register, r0 to r15"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1\n} }",
      "test:4:1: expected a number, true, false or a text"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1 foo\n} }",
      "test:4:8: expected a number, true, false or a text"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1 -\n} }",
-     "test:5:1: expected a number, found '}'"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1 -\n} }", "test:5:1: expected a number, found '}'"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1 \"abc\n} }",
      "test:4:8: the text does not end on its line: expected '\"'"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nset r1 \"",
      "test:4:8: the text does not end on its line: expected '\"'"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nmove r1\n} }",
-     "test:4:1: expected a register, r0 to r15"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nadd r1 r2\n} }",
-     "test:4:1: expected a register, r0 to r15"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nmove r1\n} }", "test:4:1: expected a register, r0 to r15"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nadd r1 r2\n} }", "test:4:1: expected a register, r0 to r15"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nadd r1 r2 r3 r4\n} }",
      "test:4:14: there are too many operands"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njump\n} }", "test:4:1: expected a label"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njump nowhere\n} }",
-     "test:4:6: there is no such label"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njumpif r1 nowhere\n} }",
-     "test:4:11: there is no such label"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njump nowhere\n} }", "test:4:6: there is no such label"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njumpif r1 nowhere\n} }", "test:4:11: there is no such label"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njumpif there\n} }",
      "test:4:8: expected a register, r0 to r15"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nopen\n} }",
-     "test:4:1: expected the name of a protocol"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nopen Q\n} }",
-     "test:4:6: there is no such protocol"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\ninvoke\n} }",
-     "test:4:1: expected what is done, a name"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nopen\n} }", "test:4:1: expected the name of a protocol"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nopen Q\n} }", "test:4:6: there is no such protocol"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\ninvoke\n} }", "test:4:1: expected what is done, a name"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nspawn\n} }",
      "test:4:1: code by hand has no parallel branches"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njoin\n} }",
-     "test:4:1: code by hand has no parallel branches"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\na: halt\na: halt\n} }",
-     "test:5:1: this label is there twice"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\njoin\n} }", "test:4:1: code by hand has no parallel branches"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\na: halt\na: halt\n} }", "test:5:1: this label is there twice"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend W[i] x\n} }",
      "test:4:8: expected a number: there is no 'for' around code"},
     {"protocol P { roles A, W[1..3]\nA -> W[1]: x\ncode W[i+1] {\n} }",
@@ -337,15 +301,13 @@ static const struct mistake {
 static void every_mistake_is_told_with_its_place(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
-        session_refused(mistakes[i].text, mistakes[i].said);
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) session_refused(mistakes[i].text, mistakes[i].said);
 }
 
 static void names_have_all_letters(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol AZ_az09 { roles Z, z, _A Z -> z: Z0 z -> _A: z9(a: int) }");
+    rad_protocols *p = session_parse("protocol AZ_az09 { roles Z, z, _A Z -> z: Z0 z -> _A: z9(a: int) }");
     assert_string_equal(rad_protocol_name(p, 0), "AZ_az09");
     assert_string_equal(rad_protocol_role(p, 0, 2), "_A");
     rad_protocols_free(p);
@@ -392,8 +354,7 @@ static char *many(const char *begin, const char *piece, uint32_t count, const ch
 }
 
 /* So many are fine, one more is refused. */
-static void at_most(const char *begin, const char *piece, uint32_t count, const char *end,
-                    const char *said)
+static void at_most(const char *begin, const char *piece, uint32_t count, const char *end, const char *said)
 {
     char *text = many(begin, piece, count, end);
     rad_protocols_free(session_parse(text));
@@ -413,21 +374,18 @@ static void limits_are_what_they_are_said_to_be(void **state)
     at_most("protocol P { roles A", ", B%", 63, " A does x }", "the list is too long");
     at_most("protocol P { roles A, B choice at A { A -> B: x }", " or { A -> B: y% }", 63, " }",
             "the list is too long");
-    at_most("protocol P { roles A, B par { A -> B: x }", " and { A -> B: y% }", 63, " }",
-            "the list is too long");
+    at_most("protocol P { roles A, B par { A -> B: x }", " and { A -> B: y% }", 63, " }", "the list is too long");
     at_most("protocol P { roles A, W[1..2", "0", 2, "] A does x }", "a family has 1 to 200 roles");
-    at_most("protocol P { roles V[1..200], W[1..50]", ", B%", 6, " B0 does x }",
-            "a protocol has 256 roles at most");
+    at_most("protocol P { roles V[1..200], W[1..50]", ", B%", 6, " B0 does x }", "a protocol has 256 roles at most");
     at_most("protocol P { roles A, B for i in 1..100", "0", 3, " { } A -> B: x }",
             "'for' and 'call' go round too often");
     at_most("protocol P { roles A, B code A {", "l%:\n", 59997, "} }", "there are too many names");
     at_most("protocol P { roles A, B code A {\n choose B {", " x% -> l,", 42, "}\nl: halt } }",
             "there are too many operands");
-    at_most("protocol P { roles A, B par { A -> B: x } and { A -> B: y }\n",
-            "par { A -> B: x } and { A -> B: y }\n", 1022, " }",
-            "there are more than 4096 threads");
-    at_most("protocol P { roles A, B A -> B: x(text) code A {\nset r1 \"x", "aaaaaaaaaaaaaa", 4681,
-            "\"\nsend B x\n} }", "a text has 65,535 bytes at most");
+    at_most("protocol P { roles A, B par { A -> B: x } and { A -> B: y }\n", "par { A -> B: x } and { A -> B: y }\n",
+            1022, " }", "there are more than 4096 threads");
+    at_most("protocol P { roles A, B A -> B: x(text) code A {\nset r1 \"x", "aaaaaaaaaaaaaa", 4681, "\"\nsend B x\n} }",
+            "a text has 65,535 bytes at most");
 }
 
 /* Of statements that no role has a part in, or states would be too many first. */
@@ -436,15 +394,13 @@ static void statements_have_a_limit(void **state)
     (void)state;
     for (uint32_t more = 0; more < 2; more++) {
         char own[100];
-        snprintf(own, sizeof own,
-                 "protocol P { roles A, B for i in 1..%u { loop L { } } A -> B: x }", 99999 + more);
+        snprintf(own, sizeof own, "protocol P { roles A, B for i in 1..%u { loop L { } } A -> B: x }", 99999 + more);
         rad_protocols *p;
         rad_error error;
         int status = rad_protocols_parse(&p, "test", own, strlen(own), &error);
         assert_int_equal(status, more ? RAD_EINPUT : 0);
         if (more)
-            assert_string_equal(
-                error.text, "test:1:59: written out, the protocol has more than 100000 statements");
+            assert_string_equal(error.text, "test:1:59: written out, the protocol has more than 100000 statements");
         rad_protocols_free(p);
     }
 }
@@ -498,8 +454,7 @@ static void a_choice_of_thousands_is_read_in_a_moment(void **state)
     for (uint32_t i = 0; i < 60; i++) {
         rad__bytes_format(&b, "%s A -> B: b%u choice at A {", i ? " } or {" : "", i);
         for (uint32_t k = 0; k < 60; k++)
-            rad__bytes_format(&b, "%s A -> B: b%u_%u A -> C: c%u_%u", k ? " } or {" : "", i, k, i,
-                              k);
+            rad__bytes_format(&b, "%s A -> B: b%u_%u A -> C: c%u_%u", k ? " } or {" : "", i, k, i, k);
         rad__bytes_format(&b, " }");
     }
     rad__bytes_format(&b, " } }");
@@ -523,9 +478,8 @@ static void a_choice_of_thousands_is_read_in_a_moment(void **state)
 static void sets_that_grow_without_bound_are_refused(void **state)
 {
     (void)state;
-    static const char text[] =
-        "protocol P { roles A, B, C loop L { choice at A { A -> B: l1 A -> C: a continue L }\n"
-        "or { A -> B: l2 A -> C: a for i in 1..12000 { A -> C: a } A -> C: fin } } }";
+    static const char text[] = "protocol P { roles A, B, C loop L { choice at A { A -> B: l1 A -> C: a continue L }\n"
+                               "or { A -> B: l2 A -> C: a for i in 1..12000 { A -> C: a } A -> C: fin } } }";
     rad_protocols *p;
     rad_error error;
     assert_int_equal(rad_protocols_parse(&p, "test", text, sizeof text - 1, &error), RAD_EINPUT);
@@ -536,9 +490,8 @@ static void sets_that_grow_without_bound_are_refused(void **state)
 static void who_does_things_for_ever_costs_nothing(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol P { roles A, B, C loop L { C does y A -> B: go\n"
-                      "for i in 1..9000 { A -> B: a B -> A: b C does z } continue L } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B, C loop L { C does y A -> B: go\n"
+                                     "for i in 1..9000 { A -> B: a B -> A: b C does z } continue L } }");
     rad_capacity k;
     assert_int_equal(rad_protocol_capacity(p, 0, 0, 0, &k, NULL), 0);
     assert_int_equal(k.answer, RAD_CAPACITY_SUFFICIENT);

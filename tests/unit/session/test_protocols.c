@@ -110,17 +110,14 @@ static void ill_formed_protocols_are_refused_with_the_place(void **state)
     session_refused("protocol P { roles A, B\nA -> C: x }", "test:2:6: protocol P has no role C");
     session_refused("protocol P { roles A, B\nloop X {\ncontinue X } }",
                     "test:3:1: loop X comes back to its beginning (line 2) without a message");
-    session_refused(
-        "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nB -> C: y } or {\nA -> B: z\nA -> "
-        "C: y } }",
-        "test:2:1: C cannot know which branch was chosen: in one it receives y from B (line 4), "
-        "in another it receives y from A (line 6)");
-    session_refused(
-        "protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
-        "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
-        "another it receives y from A (line 4)");
-    session_refused("protocol P { roles A, B\nA -> B: x y }",
-                    "test:2:13: expected '->' or 'does', found '}'");
+    session_refused("protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nB -> C: y } or {\nA -> B: z\nA -> "
+                    "C: y } }",
+                    "test:2:1: C cannot know which branch was chosen: in one it receives y from B (line 4), "
+                    "in another it receives y from A (line 6)");
+    session_refused("protocol P { roles A, B, C\nchoice at A {\nA -> B: x\nA -> C: y } or {\nA -> B: z } }",
+                    "test:2:1: C cannot know which branch was chosen: in one it has nothing more to do, in "
+                    "another it receives y from A (line 4)");
+    session_refused("protocol P { roles A, B\nA -> B: x y }", "test:2:13: expected '->' or 'does', found '}'");
 }
 
 /* What a session depends on includes what had happened to whoever opened it. */

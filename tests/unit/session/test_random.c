@@ -105,8 +105,8 @@ static void check_case(uint64_t seed, const char *text, const rad_protocols *p)
         seen other = see(p, o, 0);
         const char *what = difference(&first, &other);
         if (what != NULL)
-            fail_msg("seed %llu, n %u, policy %d, start %llu: %s\n%s", (unsigned long long)seed,
-                     o.n, (int)o.policy, (unsigned long long)o.start, what, text);
+            fail_msg("seed %llu, n %u, policy %d, start %llu: %s\n%s", (unsigned long long)seed, o.n, (int)o.policy,
+                     (unsigned long long)o.start, what, text);
         forget(&other);
     }
     forget(&first);
@@ -140,8 +140,7 @@ static void check_elsewhere(uint64_t seed, const char *text, const rad_protocols
     rad_session_info info;
     o = session_options(3, RAD_SESSION_ROUND_ROBIN);
     o.seed = seed;
-    if (rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(end, RAD_SESSION_COMPLETE);
     if (strcmp(info.digest, session_info(vm).digest) != 0)
         fail_msg("seed %llu: another digest on threads\n%s", (unsigned long long)seed, text);
@@ -149,13 +148,11 @@ static void check_elsewhere(uint64_t seed, const char *text, const rad_protocols
     rad_capacity c;
     assert_int_equal(rad_protocol_capacity(p, rad_protocols_count(p) - 1, 2, 2000, &c, NULL), 0);
     if (c.capacity != 1 || c.answer == RAD_CAPACITY_STUCK || c.answer == RAD_CAPACITY_WRONG)
-        fail_msg("seed %llu: capacity %u, %s\n%s", (unsigned long long)seed, c.capacity, c.stuck,
-                 text);
+        fail_msg("seed %llu: capacity %u, %s\n%s", (unsigned long long)seed, c.capacity, c.stuck, text);
     rad_invariance i;
     rad_invariance_options wanted = {.sessions = 2, .seed = seed};
     assert_int_equal(rad_session_invariant(p, &wanted, &i, NULL), 0);
-    if (!i.holds || i.complete != i.runs)
-        fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, i.difference, text);
+    if (!i.holds || i.complete != i.runs) fail_msg("seed %llu: %s\n%s", (unsigned long long)seed, i.difference, text);
 }
 
 static void threads_capacity_and_check_agree(void **state)
@@ -209,8 +206,8 @@ static void decision_1_with_little_fuel_threads_have_prefixes(void **state)
             o.start = k;
             seen part = see(p, o, 1 + rad__prng_below(&r, 60));
             if (!are_prefixes(&part, &whole))
-                fail_msg("seed %llu, n %u, policy %d: no prefix\n%s", (unsigned long long)seed + i,
-                         o.n, (int)o.policy, text);
+                fail_msg("seed %llu, n %u, policy %d: no prefix\n%s", (unsigned long long)seed + i, o.n, (int)o.policy,
+                         text);
             forget(&part);
         }
         forget(&whole);
@@ -251,10 +248,8 @@ static void cover_one(coverage *c, const rad_ast *s, uint32_t inside)
     c->wide_choices += is_choice && s->block_count > 2;
     for (uint32_t i = 1; is_choice && i < s->block_count; i++)
         c->other_receivers += s->blocks[i]->roles[1].name != s->blocks[0]->roles[1].name;
-    for (uint32_t i = 0; s->kind == RAD_AST_CALL && i < s->role_count; i++)
-        c->ranges += s->roles[i].ranged;
-    for (uint32_t i = 0; i < s->block_count; i++)
-        cover_list(c, s->blocks[i], inside | 1u << s->kind);
+    for (uint32_t i = 0; s->kind == RAD_AST_CALL && i < s->role_count; i++) c->ranges += s->roles[i].ranged;
+    for (uint32_t i = 0; i < s->block_count; i++) cover_list(c, s->blocks[i], inside | 1u << s->kind);
 }
 
 static void cover_list(coverage *c, const rad_ast *list, uint32_t inside)
@@ -264,24 +259,21 @@ static void cover_list(coverage *c, const rad_ast *list, uint32_t inside)
 
 static void at_least(uint64_t count, uint64_t least, const char *what)
 {
-    if (count < least)
-        fail_msg("%s: %llu, not %llu", what, (unsigned long long)count, (unsigned long long)least);
+    if (count < least) fail_msg("%s: %llu, not %llu", what, (unsigned long long)count, (unsigned long long)least);
 }
 
 /* Every construct, and the nestings that have been trouble elsewhere. */
 static void random_protocols_cover_the_language(void **state)
 {
     (void)state;
-    static const char *const names[KINDS] = {"message", "choice", "loop", "continue",
-                                             "par",     "for",    "call", "does"};
+    static const char *const names[KINDS] = {"message", "choice", "loop", "continue", "par", "for", "call", "does"};
     coverage c = {.ranges = 0};
     uint64_t seed = first_seed();
     for (uint64_t i = 0; i < CASES; i++) {
         char *text = generate(seed + i);
         rad_ast_file file;
         assert_int_equal(rad__ast_read(&file, "test", text, strlen(text), NULL), 0);
-        for (const rad_ast_protocol *p = file.protocols; p != NULL; p = p->next)
-            cover_list(&c, p->body, 0);
+        for (const rad_ast_protocol *p = file.protocols; p != NULL; p = p->next) cover_list(&c, p->body, 0);
         rad__ast_free(&file);
         rad__free(text);
     }
@@ -318,16 +310,14 @@ static void random_protocols_cover_the_machine(void **state)
         }
         while (session_round(vm))
             for (uint32_t k = 0; k < main->types.thread_count; k++)
-                reasons[vm->sessions[0]->threads[k].state == RAD_CO_BLOCKED
-                            ? vm->sessions[0]->threads[k].reason
-                            : RAD_BLOCK_NONE]++;
+                reasons[vm->sessions[0]->threads[k].state == RAD_CO_BLOCKED ? vm->sessions[0]->threads[k].reason
+                                                                            : RAD_BLOCK_NONE]++;
         rad_session_destroy(vm);
         rad_protocols_free(p);
         rad__free(text);
     }
     for (uint32_t i = 0; i <= RAD_OP_S_JUMP; i++)
-        if (i != RAD_OP_S_OPEN && i != RAD_OP_S_YIELD)
-            at_least(ops[i], 20, rad__session_op_name(i));
+        if (i != RAD_OP_S_OPEN && i != RAD_OP_S_YIELD) at_least(ops[i], 20, rad__session_op_name(i));
     at_least(merged, 50, "states that receive several messages");
     at_least(reasons[RAD_BLOCK_RECEIVE], 20, "waits for a message");
     at_least(reasons[RAD_BLOCK_SEND], 20, "waits for room");
@@ -366,8 +356,7 @@ static void a_seed_is_the_same_text_everywhere(void **state)
 static void large_ones_are_accepted_too(void **state)
 {
     (void)state;
-    rad_generate_bounds b = {
-        .roles = 8, .family = 6, .depth = 5, .statements = 60, .branches = 4, .subs = 8};
+    rad_generate_bounds b = {.roles = 8, .family = 6, .depth = 5, .statements = 60, .branches = 4, .subs = 8};
     uint64_t seed = first_seed(), count = storm_amount(30);
     for (uint64_t i = 0; i < count; i++) {
         rad_error error;

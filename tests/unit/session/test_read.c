@@ -19,33 +19,31 @@
 static void a_choice_in_ignorance_offers_the_same_messages(void **state)
 {
     (void)state;
-    session_refused(
-        "protocol P { roles A, B, C\n"
-        "choice at B { B -> C: p\n"
-        "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: z } } }\n"
-        "or { B -> C: q\n"
-        "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: x } } } }",
-        "test:5:63: the branch of line 5 begins with the same message, x to C");
+    session_refused("protocol P { roles A, B, C\n"
+                    "choice at B { B -> C: p\n"
+                    "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: z } } }\n"
+                    "or { B -> C: q\n"
+                    "choice at A { A -> C: x } or { choice at A { A -> C: y } or { A -> C: x } } } }",
+                    "test:5:63: the branch of line 5 begins with the same message, x to C");
     session_refused("protocol P { roles A, B, C\n"
                     "choice at B { B -> C: p\nchoice at A { A -> C: x } or { A -> C: y } }\n"
                     "or { B -> C: q\nA -> C: x } }",
                     "test:2:1: A cannot know which branch was chosen: in one it chooses (line 3), "
                     "in another it "
                     "sends x to C (line 5)");
-    rad_protocols_free(
-        session_parse("protocol P { roles A, B, C\n"
-                      "choice at B { B -> C: p\nchoice at A { A -> C: x } or { A -> C: y } }\n"
-                      "or { B -> C: q\nchoice at A { A -> C: y } or { A -> C: x } } }"));
+    rad_protocols_free(session_parse("protocol P { roles A, B, C\n"
+                                     "choice at B { B -> C: p\nchoice at A { A -> C: x } or { A -> C: y } }\n"
+                                     "or { B -> C: q\nchoice at A { A -> C: y } or { A -> C: x } } }"));
 }
 
 /* Labels of one sender are united, also behind equal ones and through loops. */
 static void merging_is_full(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B, C\n"
-        "loop L { choice at A { A -> B: go B -> C: same B -> C: more continue L }\n"
-        "or { A -> B: off B -> C: same B -> C: over } or { A -> B: out B -> C: quit } } }");
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B, C\n"
+                      "loop L { choice at A { A -> B: go B -> C: same B -> C: more continue L }\n"
+                      "or { A -> B: off B -> C: same B -> C: over } or { A -> B: out B -> C: quit } } }");
     const rad_types *t = &p->all[0].types;
     const rad_local_state *s = &t->states[t->threads[2].start];
     assert_int_equal(s->kind, RAD_LOCAL_RECEIVE);
@@ -64,11 +62,10 @@ static void what_cannot_be_merged_is_refused(void **state)
     session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\nA -> C: m(int) } or { "
                     "A -> B: y\nA -> C: m(bool) } }",
                     "test:4:1: m has other fields here than in line 3, and C cannot know which");
-    session_refused(
-        "protocol P { roles A, B, C\nchoice at A { A -> B: x\nC does f } or { "
-        "A -> B: y\nC does g } }",
-        "test:2:1: C cannot know which branch was chosen: in one it does f (line 3), in "
-        "another it does g (line 4)");
+    session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\nC does f } or { "
+                    "A -> B: y\nC does g } }",
+                    "test:2:1: C cannot know which branch was chosen: in one it does f (line 3), in "
+                    "another it does g (line 4)");
     session_refused("protocol P { roles A, B, C\nchoice at A { A -> B: x\npar { B -> C: p } and { "
                     "B -> C: q } } or { A -> B: y\nB -> C: r } }",
                     "test:2:1: C cannot know which branch was chosen: in one it begins parallel "
@@ -98,20 +95,17 @@ static rad_capacity capacity_of(const char *text)
 static void who_does_something_for_ever_is_not_stuck(void **state)
 {
     (void)state;
-    rad_capacity c =
-        capacity_of("protocol P { roles A, B, C\nloop L { A -> B: x C does d continue L } }");
+    rad_capacity c = capacity_of("protocol P { roles A, B, C\nloop L { A -> B: x C does d continue L } }");
     assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
     assert_int_equal(c.capacity, 1);
     c = capacity_of("protocol P { roles A, B, C\n"
                     "loop L { A -> B: x par { C does d } and { C does e } continue L } }");
     assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
-    c = capacity_of(
-        "protocol P { roles C, A, B\nloop L { C does d C does e A -> B: x continue L } }");
+    c = capacity_of("protocol P { roles C, A, B\nloop L { C does d C does e A -> B: x continue L } }");
     assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
-    assert_int_equal(c.states, 2); /* wherever C is */
-    c = capacity_of(
-        "protocol P { roles A, B, C\n" /* another number of turns until somebody looks */
-        "loop L { A -> B: x par { C does d C does f } and { C does e } continue L } }");
+    assert_int_equal(c.states, 2);                 /* wherever C is */
+    c = capacity_of("protocol P { roles A, B, C\n" /* another number of turns until somebody looks */
+                    "loop L { A -> B: x par { C does d C does f } and { C does e } continue L } }");
     assert_int_equal(c.answer, RAD_CAPACITY_SUFFICIENT);
     c = capacity_of("protocol P { roles A, B, C\n"
                     "loop L { A -> B: x par { C does d } and { C does e } C does f continue L } }");
@@ -154,8 +148,7 @@ static void going_round_for_nothing_has_an_end(void **state)
     size_t used = (size_t)snprintf(text, sizeof text, "protocol C0 { roles A, B }\n");
     for (uint32_t i = 1; i <= 18; i++) /* 2^18 calls of the first */
         used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "protocol C%u { roles A, B call C%u(A, B) call C%u(A, B) }\n", i,
-                                 i - 1, i - 1);
+                                 "protocol C%u { roles A, B call C%u(A, B) call C%u(A, B) }\n", i, i - 1, i - 1);
     session_refused(text, "test:2:26: 'for' and 'call' go round too often");
 }
 

@@ -42,10 +42,9 @@ static void options_are_checked(void **state)
 
 /* ---- Rounds -------------------------------------------------------------------------------------------- */
 
-static const char busy[] =
-    "protocol P { roles A, B, C\n"
-    "loop L { par { A -> B: x(int) B -> C: y } and { C -> A: z A -> C: z A -> B: v(text) }\n"
-    "choice at B { B -> A: more B -> C: more continue L } or { B -> A: over B -> C: over } } }";
+static const char busy[] = "protocol P { roles A, B, C\n"
+                           "loop L { par { A -> B: x(int) B -> C: y } and { C -> A: z A -> C: z A -> B: v(text) }\n"
+                           "choice at B { B -> A: more B -> C: more continue L } or { B -> A: over B -> C: over } } }";
 
 static rad_session_vm *run_logged(const rad_protocols *p, rad_session_options o, uint32_t sessions)
 {
@@ -95,8 +94,7 @@ static void check_ticks(const rad_session_vm *vm, uint32_t n)
         run_at[e->session][e->thread] = e->tick + 1;
         if (e->session != 0) continue;
         if (e->kind == RAD_SESSION_SENT && e->edge < 64) sent_at[e->edge] = e->tick + 1;
-        if (e->kind == RAD_SESSION_RECEIVED && e->edge < 64)
-            assert_true(sent_at[e->edge] < e->tick + 1);
+        if (e->kind == RAD_SESSION_RECEIVED && e->edge < 64) assert_true(sent_at[e->edge] < e->tick + 1);
     }
 }
 
@@ -107,8 +105,7 @@ static void nobody_runs_twice_in_a_round(void **state)
     rad_protocols *p = session_parse(busy);
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
         uint32_t n = ns[i % SESSION_N_COUNT];
-        rad_session_vm *vm =
-            run_logged(p, session_options(n, (enum rad_session_policy)(i / SESSION_N_COUNT)), 5);
+        rad_session_vm *vm = run_logged(p, session_options(n, (enum rad_session_policy)(i / SESSION_N_COUNT)), 5);
         check_ticks(vm, n);
         rad_session_destroy(vm);
     }
@@ -168,8 +165,7 @@ static void events_are_in_the_order_of_picks(void **state)
 /* ---- Policies ------------------------------------------------------------------------------------------ */
 
 /* Who ran, round by round, with N = 1: letters of roles. */
-static void runs_as(const rad_protocols *p, enum rad_session_policy policy, uint32_t rounds,
-                    char *who)
+static void runs_as(const rad_protocols *p, enum rad_session_policy policy, uint32_t rounds, char *who)
 {
     rad_session_options o = session_options(1, policy);
     o.capacity = 4;
@@ -220,8 +216,7 @@ static void decision_1_only_threads_have_an_order(void **state)
         o.policy = (enum rad_session_policy)(i / SESSION_N_COUNT);
         rad_session_vm *vm = run_logged(p, o, 1);
         bool same = true;
-        for (uint64_t k = 0; k < vm->event_count; k++)
-            same &= vm->events[k].thread == first->events[k].thread;
+        for (uint64_t k = 0; k < vm->event_count; k++) same &= vm->events[k].thread == first->events[k].thread;
         others += !same;
         uint64_t count, count2;
         rad_session_event *one = session_events(first, &count), *two = session_events(vm, &count2);
@@ -246,8 +241,8 @@ static void decision_1_one_chain_has_one_order(void **state)
                                      "or { C -> A: e A -> B: e } } }");
     rad_session_vm *first = run_logged(p, session_options(1, RAD_SESSION_COOPERATIVE), 1);
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         rad_session_vm *vm = run_logged(p, o, 1);
         uint64_t a = 0, b = 0;
         for (;; a++, b++) {
@@ -371,10 +366,9 @@ static void decision_4_acquire_keeps_the_token(void **state)
 static void decision_4_nobody_waits_for_ever(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol P { roles A, B, C\nA -> B: x B -> C: y\n"
-                      "code A { top: jump top }\n"
-                      "code B { acquire\ntop: jump top }\ncode C { top: jump top } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B, C\nA -> B: x B -> C: y\n"
+                                     "code A { top: jump top }\n"
+                                     "code B { acquire\ntop: jump top }\ncode C { top: jump top } }");
     for (uint32_t n = 1; n < 8; n += 2) {
         rad_session_options o = session_options(n, RAD_SESSION_PROGRESS);
         rad_session_vm *vm = session_vm(p, &o, 4);
@@ -432,15 +426,14 @@ static void decision_2_stuck_is_told_and_capacity_helps(void **state)
                                      "local A { A -> B: x A -> B: y\nB -> A: x B -> A: y }\n"
                                      "local B { B -> A: x B -> A: y\nA -> B: x A -> B: y } }");
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         rad_session_vm *vm = session_vm(p, &o, 1);
         assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_STUCK);
         assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_STUCK);
         char *report = rad_session_report(vm);
-        assert_string_equal(
-            report, "session 0, A: waits for room on A -> B (1 of 1 in the buffer), line 2\n"
-                    "session 0, B: waits for room on B -> A (1 of 1 in the buffer), line 4\n");
+        assert_string_equal(report, "session 0, A: waits for room on A -> B (1 of 1 in the buffer), line 2\n"
+                                    "session 0, B: waits for room on B -> A (1 of 1 in the buffer), line 4\n");
         rad__free(report);
         rad_session_destroy(vm);
         o.capacity = 2;
@@ -488,16 +481,13 @@ static void decision_5_close_waits_and_is_told_once(void **state)
 {
     (void)state;
     static const uint32_t ns[] = SESSION_NS;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B, C\nA -> B: x A -> C: x(int)\ncode A { send B x\nset r1 4\n"
-        "send C x\nclose\nclose }\ncode B { receive A x\nclose }\n"
-        "code C { yield\nyield\nyield\nreceive A x r3\nclose } }");
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B, C\nA -> B: x A -> C: x(int)\ncode A { send B x\nset r1 4\n"
+                      "send C x\nclose\nclose }\ncode B { receive A x\nclose }\n"
+                      "code C { yield\nyield\nyield\nreceive A x r3\nclose } }");
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
         rad_session_vm *vm =
-            run_logged(p,
-                       session_options(ns[i % SESSION_N_COUNT],
-                                       (enum rad_session_policy)(i / SESSION_N_COUNT)),
-                       1);
+            run_logged(p, session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT)), 1);
         assert_int_equal(count_events(vm, RAD_SESSION_CLOSED), 1);
         assert_int_equal(count_events(vm, RAD_SESSION_RECEIVED), 2);
         assert_int_equal(vm->closed_sessions, 1);
@@ -528,15 +518,14 @@ static void decision_5_close_drops_nothing(void **state)
 
 /* ---- Other sessions ------------------------------------------------------------------------------------ */
 
-static const char mixed[] =
-    "protocol Bad { roles A, B\nA -> B: x(int) B -> A: y\n"
-    "code A { set r1 1\nsend B x\nreceive B y\nclose\nsend B x } }\n"
-    "protocol Good { roles A, B, C\n"
-    "loop L { choice at A { A -> B: m(int) B -> C: m(text) C -> A: n(bool) continue L }\n"
-    "or { A -> B: e(int) B -> C: e } } }\n";
+static const char mixed[] = "protocol Bad { roles A, B\nA -> B: x(int) B -> A: y\n"
+                            "code A { set r1 1\nsend B x\nreceive B y\nclose\nsend B x } }\n"
+                            "protocol Good { roles A, B, C\n"
+                            "loop L { choice at A { A -> B: m(int) B -> C: m(text) C -> A: n(bool) continue L }\n"
+                            "or { A -> B: e(int) B -> C: e } } }\n";
 
-static rad_session_vm *open_mixed(const rad_protocols *p, const rad_session_options *o,
-                                  uint32_t good, uint32_t bad, bool later)
+static rad_session_vm *open_mixed(const rad_protocols *p, const rad_session_options *o, uint32_t good, uint32_t bad,
+                                  bool later)
 {
     rad_session_vm *vm;
     assert_int_equal(rad_session_create(&vm, p, o, NULL), 0);
@@ -637,8 +626,7 @@ static uint64_t state_hash(const rad_session_vm *vm)
             h = rad__mix2(h, (uint64_t)co->pc << 32 | co->type);
             h = rad__mix2(h, (uint64_t)co->state << 8 | co->reason);
             h = rad__mix2(h, rad__digest_word(co->digest));
-            for (uint32_t m = 0; m < s->protocol->register_count; m++)
-                h = rad__value_hash(h, &co->registers[m]);
+            for (uint32_t m = 0; m < s->protocol->register_count; m++) h = rad__value_hash(h, &co->registers[m]);
         }
         for (uint32_t k = 0; k < s->protocol->types.edge_count; k++)
             h = rad__mix2(h, (uint64_t)s->buffers[k].count << 32 | s->buffers[k].sent);
@@ -673,8 +661,7 @@ static uint32_t explore_diamonds(const rad_protocols *p)
         for (uint32_t i = 0; i < n; i++)
             for (uint32_t k = i + 1; k < n; k++) {
                 if (co_of(vm, ready[i])->session == co_of(vm, ready[k])->session) continue;
-                assert_true(after_two(p, &ways[at], ready[i], ready[k]) ==
-                            after_two(p, &ways[at], ready[k], ready[i]));
+                assert_true(after_two(p, &ways[at], ready[i], ready[k]) == after_two(p, &ways[at], ready[k], ready[i]));
                 diamonds++;
             }
         rad_session_destroy(vm);
@@ -721,15 +708,14 @@ static void must_hold_6_recursion_does_not_grow(void **state)
     (void)state;
     uint64_t turns = storm_amount(200000);
     char text[600];
-    snprintf(
-        text, sizeof text,
-        "protocol P { roles A, B\n"
-        "loop L { choice at A { A -> B: more(int) B -> A: good continue L } or { A -> B: over } }\n"
-        "code A { set r5 1\nset r6 %llu\n"
-        "top: sub r6 r6 r5\nmove r1 r6\njumpif r6 go\nmove r0 r5\n"
-        "go: offer r0 { B more -> on, B over -> end }\n"
-        "on: receive B good\njump top\nend: close } }",
-        (unsigned long long)turns + 1);
+    snprintf(text, sizeof text,
+             "protocol P { roles A, B\n"
+             "loop L { choice at A { A -> B: more(int) B -> A: good continue L } or { A -> B: over } }\n"
+             "code A { set r5 1\nset r6 %llu\n"
+             "top: sub r6 r6 r5\nmove r1 r6\njumpif r6 go\nmove r0 r5\n"
+             "go: offer r0 { B more -> on, B over -> end }\n"
+             "on: receive B good\njump top\nend: close } }",
+             (unsigned long long)turns + 1);
     rad_protocols *p = session_parse(text);
     rad_session_options o = session_options(2, RAD_SESSION_ROUND_ROBIN);
     rad_session_vm *vm = session_vm(p, &o, 1);

@@ -43,8 +43,7 @@ static void answer(rad_effect *e, int64_t value)
     if (e->kind == RAD_EFFECT_SELECT) {
         e->chosen = e->occurrence < 12 ? 0 : 1;
         e->field_count = e->options[e->chosen].field_count;
-        for (uint32_t i = 0; i < e->field_count; i++)
-            e->fields[i].type = e->options[e->chosen].types[i];
+        for (uint32_t i = 0; i < e->field_count; i++) e->fields[i].type = e->options[e->chosen].types[i];
     }
     if (e->kind == RAD_EFFECT_PRODUCE || e->kind == RAD_EFFECT_SELECT)
         for (uint32_t i = 0; i < e->field_count; i++) {
@@ -96,8 +95,8 @@ static void each_coroutine_has_its_own(void **state)
     char digest[33] = "";
     wrong = 0;
     for (uint32_t i = 0; i < SESSION_N_COUNT * SESSION_POLICIES; i++) {
-        rad_session_options o = session_options(ns[i % SESSION_N_COUNT],
-                                                (enum rad_session_policy)(i / SESSION_N_COUNT));
+        rad_session_options o =
+            session_options(ns[i % SESSION_N_COUNT], (enum rad_session_policy)(i / SESSION_N_COUNT));
         rad_session_vm *vm;
         o.start = i;
         assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
@@ -232,8 +231,7 @@ static int prepare_parts(void *context, rad_session_vm *vm, rad_error *error)
 static rad_invariance search(const char *text, prepare_call *prepare, void *context)
 {
     rad_protocols *p = session_parse(text);
-    rad_invariance_options o = {
-        .sessions = 3, .seed = 1, .rounds = 20000, .prepare = prepare, .context = context};
+    rad_invariance_options o = {.sessions = 3, .seed = 1, .rounds = 20000, .prepare = prepare, .context = context};
     rad_invariance r;
     rad_error error;
     if (rad_session_invariant(p, &o, &r, &error) != 0) fail_msg("%s", error.text);
@@ -290,12 +288,8 @@ static void nor_is_it_in_random_protocols(void **state)
         rad_error error;
         char *text = rad_protocols_generate(seed, NULL, &error);
         rad_protocols *p = session_parse(text);
-        rad_invariance_options o = {.sessions = 2,
-                                    .ns = ns,
-                                    .n_count = 2,
-                                    .seed = seed,
-                                    .rounds = 400,
-                                    .prepare = prepare_hesitate};
+        rad_invariance_options o = {
+            .sessions = 2, .ns = ns, .n_count = 2, .seed = seed, .rounds = 400, .prepare = prepare_hesitate};
         rad_invariance r;
         assert_int_equal(rad_session_invariant(p, &o, &r, &error), 0);
         if (!r.holds) fail_msg("seed %llu: %s", (unsigned long long)seed, r.difference);
@@ -384,21 +378,16 @@ static void who_shares_is_caught_and_named(void **state)
         enum sharing kind;
         const char *protocol, *named;
     } all[] = {
-        {BY_TWO_ROLES, "protocol P { roles A, B, C A -> C: x(int) B -> C: y(int) }",
-         ": handler of "},
+        {BY_TWO_ROLES, "protocol P { roles A, B, C A -> C: x(int) B -> C: y(int) }", ": handler of "},
         {IN_ONE_ORDER, "protocol P { roles A, B A -> B: x(int) B -> A: y(int) }",
          ", B: handler of y, effect 1: y 20 and y 0, when handlers of other coroutines are not "
          "called"},
-        {BY_TWO_SESSIONS, "protocol P { roles A, B A -> B: x(int) }",
-         "A: handler of x, effect 0: x "},
-        {BY_TWO_BRANCHES, "protocol P { roles A, B par { A -> B: x(int) } and { A -> B: y(int) } }",
-         ": handler of "},
+        {BY_TWO_SESSIONS, "protocol P { roles A, B A -> B: x(int) }", "A: handler of x, effect 0: x "},
+        {BY_TWO_BRANCHES, "protocol P { roles A, B par { A -> B: x(int) } and { A -> B: y(int) } }", ": handler of "},
         {STATE_OF_ANOTHER, "protocol P { roles A, B, C A -> C: x(int) B -> C: y(int) }",
          "B: handler of y, effect 0: y "},
-        {THE_CLOCK, "protocol P { roles A, B A -> B: x(int) B -> A: y(int) }",
-         "B: handler of y, effect 1: y "},
-        {A_FAILURE_BY_TURNS,
-         "protocol P { roles A, B choice at A { A -> B: go } or { A -> B: stop(int) } }",
+        {THE_CLOCK, "protocol P { roles A, B A -> B: x(int) B -> A: y(int) }", "B: handler of y, effect 1: y "},
+        {A_FAILURE_BY_TURNS, "protocol P { roles A, B choice at A { A -> B: go } or { A -> B: stop(int) } }",
          "A: handler of go, effect 0: go and failed"},
         {A_MISFIT_BY_TURNS, "protocol P { roles A, B A -> B: x(int) B -> A: y(int) }",
          "B: handler of y, effect 1: an answer that does not fit and y 1"},
@@ -439,10 +428,9 @@ static void who_passes_on_what_it_was_told_is_not_to_blame(void **state)
 {
     (void)state;
     shared s;
-    rad_invariance r =
-        search("protocol P { roles A, B, C, D D -> C: w(int) B does a B does b B does c\n"
-               "B -> A: x(int) A -> C: y(int) C -> D: z(int) }",
-               prepare_relay, &s);
+    rad_invariance r = search("protocol P { roles A, B, C, D D -> C: w(int) B does a B does b B does c\n"
+                              "B -> A: x(int) A -> C: y(int) C -> D: z(int) }",
+                              prepare_relay, &s);
     assert_false(r.holds);
     if (strstr(r.difference, "B: handler of x, effect 3: x ") == NULL) fail_msg("%s", r.difference);
 }
@@ -461,8 +449,7 @@ static enum rad_effect_result use_counted(void *context, rad_effect *e)
     counted *c = e->coroutine_state;
     given += c->given++ == 0;
     const char *fails_at = context;
-    if (fails_at != NULL && e->name != NULL && strcmp(e->name, fails_at) == 0)
-        return RAD_EFFECT_FAILED;
+    if (fails_at != NULL && e->name != NULL && strcmp(e->name, fails_at) == 0) return RAD_EFFECT_FAILED;
     answer(e, 1);
     return RAD_EFFECT_DONE;
 }
@@ -476,8 +463,7 @@ static void drop_counted(void *state)
     c->dropped = true;
 }
 
-static rad_session_vm *counted_vm(const rad_protocols *p, rad_session_options o,
-                                  const char *fails_at)
+static rad_session_vm *counted_vm(const rad_protocols *p, rad_session_options o, const char *fails_at)
 {
     rad_session_vm *vm;
     given = dropped_once = dropped_again = 0;
@@ -498,8 +484,7 @@ static void state_is_dropped_once_however_it_ends(void **state)
             rad_session_vm *vm = counted_vm(p, o, failing[i]);
             assert_int_equal(rad_session_open(vm, NULL, 2, NULL), 0);
             rad_session_run(vm, rounds);
-            if (rounds == 0)
-                assert_int_equal(session_info(vm).sessions_faulted > 0, failing[i] != NULL);
+            if (rounds == 0) assert_int_equal(session_info(vm).sessions_faulted > 0, failing[i] != NULL);
             assert_int_equal(dropped_once + dropped_again, 0); /* it lives as long as the session */
             rad_session_destroy(vm);
             assert_true(given > 0);
@@ -548,8 +533,7 @@ static void size_has_a_limit(void **state)
     rad_session_vm *vm;
     rad_error error;
     assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
-    assert_int_equal(rad_session_coroutine_state(vm, RAD_COROUTINE_STATE_MAX + 1, NULL, &error),
-                     RAD_EINPUT);
+    assert_int_equal(rad_session_coroutine_state(vm, RAD_COROUTINE_STATE_MAX + 1, NULL, &error), RAD_EINPUT);
     assert_string_equal(error.text, "state of a coroutine: 1048577 bytes, 1048576 at most");
     assert_int_equal(rad_session_coroutine_state(vm, RAD_COROUTINE_STATE_MAX, NULL, &error), 0);
     assert_int_equal(rad_session_open(vm, NULL, 2, NULL), 0);
@@ -585,15 +569,12 @@ static void is_at(const rad_session_vm *vm, uint32_t number, const char *expecte
     rad_coroutine c;
     char text[400];
     assert_true(rad_session_coroutine(vm, number, &c));
-    int used = snprintf(text, sizeof text,
-                        "%s %s/%s phase %d, %s, %s > %s, %s, line %u, %llu %llu:", c.session,
-                        c.role, c.thread, (int)c.phase, c.waits ? c.waits : "-",
-                        c.from ? c.from : "-", c.to ? c.to : "-", c.fault ? c.fault : "-", c.line,
-                        (unsigned long long)c.events, (unsigned long long)c.effects);
+    int used = snprintf(text, sizeof text, "%s %s/%s phase %d, %s, %s > %s, %s, line %u, %llu %llu:", c.session, c.role,
+                        c.thread, (int)c.phase, c.waits ? c.waits : "-", c.from ? c.from : "-", c.to ? c.to : "-",
+                        c.fault ? c.fault : "-", c.line, (unsigned long long)c.events, (unsigned long long)c.effects);
     for (uint32_t i = 0; i < c.register_count; i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, " %d %lld %u '%s'",
-                         (int)c.registers[i].type, (long long)c.registers[i].number,
-                         c.registers[i].length, c.registers[i].text);
+        used += snprintf(text + used, sizeof text - (size_t)used, " %d %lld %u '%s'", (int)c.registers[i].type,
+                         (long long)c.registers[i].number, c.registers[i].length, c.registers[i].text);
     assert_string_equal(text, expected);
 }
 
@@ -629,10 +610,8 @@ static void coroutines_can_be_looked_at(void **state)
     is_at(vm, 0, "0 A/A phase 2, begins in the next round, - > -, -, line 2, 0 0:" ZEROS);
     is_at(vm, 3, "0 A/A.1 phase 0, -, - > -, -, line 0, 0 0:" ZEROS);
     rad_session_run(vm, 1);
-    is_at(vm, 0,
-          "0 A/A phase 1, -, - > -, -, line 2, 1 1: 0 0 0 '' 0 -5 0 '' 2 0 4 'five' 1 1 0 ''");
-    is_at(vm, 7,
-          "1 A/A phase 1, -, - > -, -, line 2, 1 1: 0 0 0 '' 0 -5 0 '' 2 0 4 'five' 1 1 0 ''");
+    is_at(vm, 0, "0 A/A phase 1, -, - > -, -, line 2, 1 1: 0 0 0 '' 0 -5 0 '' 2 0 4 'five' 1 1 0 ''");
+    is_at(vm, 7, "1 A/A phase 1, -, - > -, -, line 2, 1 1: 0 0 0 '' 0 -5 0 '' 2 0 4 'five' 1 1 0 ''");
     is_at(vm, 8, "1 B/B phase 2, waits for a message, A > B, -, line 2, 0 0:" ZEROS);
     is_at(vm, 9, "1 C/C phase 2, waits for its handler, - > -, -, line 3, 0 0:" ZEROS);
     rad_session_run(vm, 20);
@@ -695,8 +674,7 @@ static void a_misfit_is_replayed(void **state)
 static void a_choice_that_failed_is_named(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B choice at A { A -> B: go } or { A -> B: stop(int) } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B choice at A { A -> B: go } or { A -> B: stop(int) } }");
     rad_effect_log *logs[2];
     for (int i = 0; i < 2; i++) {
         rad_session_options o = rad_session_preset();
@@ -731,21 +709,18 @@ static enum rad_effect_result stop_at_last(void *context, rad_effect *e)
 
 static int prepare_stop(void *context, rad_session_vm *vm, rad_error *error)
 {
-    return ++*(uint32_t *)context == 31 ? rad_session_handle(vm, "x", stop_at_last, NULL, error)
-                                        : 0;
+    return ++*(uint32_t *)context == 31 ? rad_session_handle(vm, "x", stop_at_last, NULL, error) : 0;
 }
 
 /* The last of 31 runs is cut short: that is no answer. */
 static void an_interrupt_in_the_last_run_is_told(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol P { roles A, B loop L { A -> B: x(int) continue L } }");
+    rad_protocols *p = session_parse("protocol P { roles A, B loop L { A -> B: x(int) continue L } }");
     uint32_t runs = 0;
     rad_error error;
     rad_invariance r;
-    rad_invariance_options o = {
-        .rounds = 9000, .prepare = prepare_stop, .context = &runs, .interrupted = &stop};
+    rad_invariance_options o = {.rounds = 9000, .prepare = prepare_stop, .context = &runs, .interrupted = &stop};
     assert_int_equal(rad_session_invariant(p, &o, &r, &error), RAD_EINTERRUPTED);
     assert_int_equal(r.runs, 30);
     rad_protocols_free(p);

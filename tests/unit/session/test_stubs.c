@@ -34,10 +34,10 @@ typedef struct worker_arg {
 } worker_arg;
 
 /* Answers of calls are 0 in what follows, or the fiber ends with them. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        int status_ = (call);                                                                      \
-        if (status_ < 0) return status_;                                                           \
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        int status_ = (call);                                                                                          \
+        if (status_ < 0) return status_;                                                                               \
     } while (0)
 
 static int worker_branch(void *arg)
@@ -192,9 +192,8 @@ static void what_is_not_allowed_is_refused_and_changes_nothing(void **state)
     rad_text_free(what);
     assert_int_equal(Team_W_await(&w, 0), RAD_ETIMEOUT);
     assert_int_equal(Team_W_end(&w), RAD_EPROTOCOL);
-    assert_string_equal(Team_W_error(&w),
-                        "W[1] of Team" PLACE "7: ends before its part does; "
-                        "expected: receive more from Boss or receive stop from Boss");
+    assert_string_equal(Team_W_error(&w), "W[1] of Team" PLACE "7: ends before its part does; "
+                                          "expected: receive more from Boss or receive stop from Boss");
     assert_int_equal(Team_Boss_end(&b), RAD_EPROTOCOL);
     Team_destroy(&s);
 }
@@ -287,8 +286,7 @@ static void headers_of_different_versions_do_not_go_together(void **state)
     old.digest++;
     assert_int_equal(Team_open(&s, 1), 0);
     assert_int_equal(rad_party_begin(&p, s.talk, &old, 0), RAD_EINPUT);
-    assert_string_equal(rad_party_error(&p),
-                        "the headers are of different versions of protocol Team: write them anew");
+    assert_string_equal(rad_party_error(&p), "the headers are of different versions of protocol Team: write them anew");
     assert_int_equal(rad_party_send(&p, 0, 0, NULL, 0), RAD_EPROTOCOL);
     assert_int_equal(rad_party_end(&p), 0);
     Team_destroy(&s);
@@ -320,8 +318,7 @@ static void without_memory_nothing_is_half_done(void **state)
 static char *write_header(const char *protocol, rad_error *error)
 {
     rad_protocols *p;
-    assert_int_equal(
-        rad_protocols_parse(&p, "some/where/x.session", protocol, strlen(protocol), error), 0);
+    assert_int_equal(rad_protocols_parse(&p, "some/where/x.session", protocol, strlen(protocol), error), 0);
     char *text = rad_protocol_c_text(p, rad_protocol_find(p, NULL), 0, error);
     rad_protocols_free(p);
     return text;
@@ -355,8 +352,7 @@ static void the_header_says_where_it_is_from(void **state)
     rad_free(text);
     text = NULL;
     rad_protocols *p;
-    assert_int_equal(
-        rad_protocols_parse(&p, "x", "protocol P { roles A, B A -> B: x }", 35, &error), 0);
+    assert_int_equal(rad_protocols_parse(&p, "x", "protocol P { roles A, B A -> B: x }", 35, &error), 0);
     for (uint64_t n = 1; text == NULL; n++) {
         rad__alloc_fail_at(n);
         text = rad_protocol_c_text(p, 0, 0, &error);
@@ -372,9 +368,8 @@ static void the_header_says_where_it_is_from(void **state)
 static void no_message_has_the_number_of_success(void **state)
 {
     (void)state;
-    static const int numbers[] = {Team_is_work,          Team_is_more,   Team_is_stop,
-                                  Team_is_result_as_int, Team_is_thanks, Team_is_result_as_text,
-                                  Team_is_nothing_else};
+    static const int numbers[] = {Team_is_work,   Team_is_more,           Team_is_stop,        Team_is_result_as_int,
+                                  Team_is_thanks, Team_is_result_as_text, Team_is_nothing_else};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         assert_true(numbers[i] > 0);
         for (size_t k = 0; k < i; k++) assert_int_not_equal(numbers[i], numbers[k]);

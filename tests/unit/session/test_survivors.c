@@ -143,9 +143,8 @@ static void a_name_that_is_free_is_kept(void **state)
     rad_error error;
     p = session_parse("protocol P { roles A, A_arms, A_states A -> A_arms: x A -> A_states: x }");
     assert_null(rad_protocol_c_text(p, 0, 0, &error)); /* the first of both is told */
-    assert_string_equal(
-        error.text,
-        "test:1:10: in C, P_A_arms would be the name of two things: rename a role or a message");
+    assert_string_equal(error.text,
+                        "test:1:10: in C, P_A_arms would be the name of two things: rename a role or a message");
     rad_protocols_free(p);
 }
 
@@ -177,16 +176,12 @@ static void names_of_c_are_not_taken_twice(void **state)
 static void headers_of_different_protocols_have_different_digests(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"protocol P { roles A, B A -> B: x }",
-                                        "protocol P { roles A, B A -> B: y }",
-                                        "protocol P { roles A, B A -> B: x(int) }",
-                                        "protocol P { roles A, B A -> B: x(bool) }",
-                                        "protocol P { roles A, B B -> A: x }",
-                                        "protocol P { roles A, C A -> C: x }",
-                                        "protocol Q { roles A, B A -> B: x }",
-                                        "protocol P { roles A, B A -> B: x A -> B: x }",
-                                        "protocol P { roles A, B A does x A -> B: x }",
-                                        "protocol P { roles A, B A -> B: x A does x }"};
+    static const char *const texts[] = {
+        "protocol P { roles A, B A -> B: x }",          "protocol P { roles A, B A -> B: y }",
+        "protocol P { roles A, B A -> B: x(int) }",     "protocol P { roles A, B A -> B: x(bool) }",
+        "protocol P { roles A, B B -> A: x }",          "protocol P { roles A, C A -> C: x }",
+        "protocol Q { roles A, B A -> B: x }",          "protocol P { roles A, B A -> B: x A -> B: x }",
+        "protocol P { roles A, B A does x A -> B: x }", "protocol P { roles A, B A -> B: x A does x }"};
     enum { COUNT = sizeof texts / sizeof *texts };
     char digests[COUNT][24];
     for (size_t i = 0; i < COUNT; i++) {
@@ -250,8 +245,7 @@ static enum rad_effect_result say_drawn(void *context, rad_effect *e)
     if (e->kind == RAD_EFFECT_SELECT) {
         e->chosen = (uint32_t)(e->draw % e->option_count);
         e->field_count = e->options[e->chosen].field_count;
-        for (uint32_t i = 0; i < e->field_count; i++)
-            e->fields[i].type = e->options[e->chosen].types[i];
+        for (uint32_t i = 0; i < e->field_count; i++) e->fields[i].type = e->options[e->chosen].types[i];
     }
     for (uint32_t i = 0; e->kind != RAD_EFFECT_CONSUME && i < e->field_count; i++) {
         e->fields[i].number = (int64_t)(e->draw % 2);
@@ -271,13 +265,8 @@ static int prepare_drawn(void *context, rad_session_vm *vm, rad_error *error)
 static int search_invariance(rad_error *error)
 {
     static const uint32_t ns[] = {3};
-    rad_invariance_options o = {.ns = ns,
-                                .n_count = 1,
-                                .sessions = 2,
-                                .starts = 1,
-                                .policies = 2,
-                                .rounds = 300,
-                                .prepare = prepare_drawn};
+    rad_invariance_options o = {
+        .ns = ns, .n_count = 1, .sessions = 2, .starts = 1, .policies = 2, .rounds = 300, .prepare = prepare_drawn};
     rad_invariance out;
     int status = rad_session_invariant(all, &o, &out, error);
     if (status == 0) assert_true(out.holds); /* what could not be compared is no difference */
@@ -288,8 +277,7 @@ static int search_invariance(rad_error *error)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    int (*const works[])(rad_error *) = {write_all, generate, search_capacity, search_invariance,
-                                         run_crowd};
+    int (*const works[])(rad_error *) = {write_all, generate, search_capacity, search_invariance, run_crowd};
     rad_protocols *p = session_parse(everything);
     all = p;
     for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
@@ -300,8 +288,7 @@ static void every_allocation_may_fail(void **state)
             status = works[i](&error);
             rad__alloc_fail_at(0);
             if (status != 0 && status != RAD_ENOMEM)
-                fail_msg("%zu, allocation %llu: %d, %s", i, (unsigned long long)n, status,
-                         error.text);
+                fail_msg("%zu, allocation %llu: %d, %s", i, (unsigned long long)n, status, error.text);
         }
         assert_true(n > 5);
     }
@@ -350,11 +337,11 @@ static void every_allocation_of_a_long_file_may_fail(void **state)
 static void code_may_send_a_message_with_the_fields_of_its_place(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B A -> B: note A -> B: note(int) A -> B: note(text, int)\n"
-        "code A {\nsend B note\nset r1 5\nsend B note\nset r3 \"five\"\nset r4 6\nsend B note "
-        "r3\n}\n"
-        "code B {\nreceive A note\nreceive A note r5\nreceive A note r6\n} }");
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B A -> B: note A -> B: note(int) A -> B: note(text, int)\n"
+                      "code A {\nsend B note\nset r1 5\nsend B note\nset r3 \"five\"\nset r4 6\nsend B note "
+                      "r3\n}\n"
+                      "code B {\nreceive A note\nreceive A note r5\nreceive A note r6\n} }");
     rad_session_options o = rad_session_preset();
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -378,10 +365,10 @@ static void code_may_send_a_message_with_the_fields_of_its_place(void **state)
 static void a_buffer_grows_to_its_most_and_not_beyond(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B loop L { choice at A { A -> B: x(text) continue L } or { A -> B: "
-        "y } }\n"
-        "code A { set r1 \"t\"\ntop: send B x\njump top\n}\ncode B { wait: jump wait\n} }");
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B loop L { choice at A { A -> B: x(text) continue L } or { A -> B: "
+                      "y } }\n"
+                      "code A { set r1 \"t\"\ntop: send B x\njump top\n}\ncode B { wait: jump wait\n} }");
     rad_session_options o = rad_session_preset();
     o.full = RAD_FULL_RESIZE;
     o.capacity = 3;
@@ -474,8 +461,8 @@ static void what_differs_is_named(void **state)
                                   "protocol P { roles A, B A -> B: x(int)\ncode A {\n";
     char one[300], other[300];
     uint64_t equal[2] = {1, 1}, seeds[2] = {1, 2};
-#define CODE(a, b)                                                                                 \
-    snprintf(one, sizeof one, "%s%s} }", by_hand, a);                                              \
+#define CODE(a, b)                                                                                                     \
+    snprintf(one, sizeof one, "%s%s} }", by_hand, a);                                                                  \
     snprintf(other, sizeof other, "%s%s} }", by_hand, b)
     CODE("set r1 1\nsend B x\n", "set r1 2\nsend B x\n");
     differ(one, other, equal, /* B is told other things, for which its handler is not to blame */
@@ -487,8 +474,7 @@ static void what_differs_is_named(void **state)
     CODE("set r1 1\nsend B x\nopen Q\n", "set r1 1\nsend B x\n");
     differ(one, other, equal, "session 0, A: event 1: opened  in one run, halted  in the other");
     CODE("set r1 1\nsend B x\nrelease\n", "set r1 1\nsend B x\n");
-    differ(one, other, equal,
-           "session 0, A: event 1: faulted the token is not held in one run, halted  in the other");
+    differ(one, other, equal, "session 0, A: event 1: faulted the token is not held in one run, halted  in the other");
 #undef CODE
     static const char drawn[] = "protocol P { roles A, B A -> B: x(int) }";
     differ(drawn, drawn, seeds, "session 0, A: handler of x, effect 0: x 134 and x 689");
@@ -552,8 +538,7 @@ static void a_log_that_has_more_differs(void **state)
     char text[200] = "";
     assert_false(rad_effect_log_differ(logs[0], logs[0], text, sizeof text));
     assert_true(rad_effect_log_differ(logs[0], logs[1], text, sizeof text));
-    assert_string_equal(text,
-                        "session 0, B: effect 0, x 669, is in the second log only (record 1)");
+    assert_string_equal(text, "session 0, B: effect 0, x 669, is in the second log only (record 1)");
     assert_true(rad_effect_log_differ(logs[1], logs[0], text, sizeof text));
     assert_string_equal(text, "session 0, B: effect 0, x 669, is in the first log only (record 1)");
     assert_false(rad__effects_blame(logs[0], logs[1], text, sizeof text)); /* it came further */
@@ -565,9 +550,9 @@ static void a_log_that_has_more_differs(void **state)
 static void traces_say_everything(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A, B choice at A { A -> B: x } or { A -> B: x2 }\nA does d B -> A: y\n"
-        "code B {\nchoose A { x -> l, x2 -> l }\nl: acquire\nrelease\nrelease\n} }");
+    rad_protocols *p =
+        session_parse("protocol P { roles A, B choice at A { A -> B: x } or { A -> B: x2 }\nA does d B -> A: y\n"
+                      "code B {\nchoose A { x -> l, x2 -> l }\nl: acquire\nrelease\nrelease\n} }");
     rad_session_vm *vm = logged(p, 1, 2);
     char *text = rad_session_trace_text(vm, 1, false), *report = rad_session_report(vm);
     assert_non_null(text);
@@ -621,10 +606,9 @@ static void texts_without_memory_are_none(void **state)
 static void texts_are_equal_from_end_to_end(void **state)
 {
     (void)state;
-    rad_protocols *p = session_parse(
-        "protocol P { roles A A does d code A {\nset r1 \"ab\"\nset r2 \"abc\"\n"
-        "equal r3 r1 r2\nequal r4 r2 r1\nequal r5 r1 r1\nset r6 \"\"\nequal r7 r6 r1\n"
-        "equal r8 r6 r6\ninvoke d\n} }");
+    rad_protocols *p = session_parse("protocol P { roles A A does d code A {\nset r1 \"ab\"\nset r2 \"abc\"\n"
+                                     "equal r3 r1 r2\nequal r4 r2 r1\nequal r5 r1 r1\nset r6 \"\"\nequal r7 r6 r1\n"
+                                     "equal r8 r6 r6\ninvoke d\n} }");
     rad_session_vm *vm = logged(p, 1, 1);
     const rad_datum *r = session_thread(vm, 0, "A")->registers;
     static const int64_t equal[] = {[3] = 0, [4] = 0, [5] = 1, [7] = 0, [8] = 1};
@@ -639,8 +623,7 @@ static void texts_are_equal_from_end_to_end(void **state)
 static void traces_are_normalized_without_memory(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        session_parse("protocol P { roles A, B A -> B: x(int) B -> A: y A -> B: z }");
+    rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) B -> A: y A -> B: z }");
     rad_session_vm *vm = logged(p, 1, 3);
     uint64_t count;
     rad_session_event *one = session_events(vm, &count), *other = rad__alloc(count, sizeof *other);
@@ -739,12 +722,9 @@ static void handles_with_nobody(void)
 static void misuse_is_told(void **state)
 {
     (void)state;
-    expect_misuse(asks_for_a_protocol_that_is_not_there,
-                  "rad_protocol_…: there is no protocol of this number");
-    expect_misuse(asks_for_a_role_that_is_not_there,
-                  "rad_protocol_c_text: there is no role of this number");
-    expect_misuse(compares_machines_without_a_log,
-                  "rad_session_same: one of the machines keeps no log");
+    expect_misuse(asks_for_a_protocol_that_is_not_there, "rad_protocol_…: there is no protocol of this number");
+    expect_misuse(asks_for_a_role_that_is_not_there, "rad_protocol_c_text: there is no role of this number");
+    expect_misuse(compares_machines_without_a_log, "rad_session_same: one of the machines keeps no log");
     expect_misuse(replays_too_late, "rad_session_replay: sessions are open already");
     expect_misuse(handles_with_nobody, "rad_session_handle: there is no handler");
 }

@@ -18,8 +18,7 @@ static rad_protocols *parse(const char *text)
 {
     rad_protocols *p;
     rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     return p;
 }
 
@@ -57,8 +56,7 @@ static void a_loop_has_a_name(void **state)
          1,
          "B of P:\n  receive hello from A\n  go to s0\n s0:\n  receive from A {\n    more(int) ->\n"
          "      send ok to A\n      go to s0\n    done -> end\n  }\n");
-    says("protocol P { roles A, B loop X { A -> B: x continue X } }", 0,
-         "A of P:\n s0:\n  send x to B\n  go to s0\n");
+    says("protocol P { roles A, B loop X { A -> B: x continue X } }", 0, "A of P:\n s0:\n  send x to B\n  go to s0\n");
 }
 
 static void parallel_branches_follow(void **state)
@@ -73,9 +71,8 @@ static void parallel_branches_follow(void **state)
 static void sharing_and_depth_do_not_explode(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        parse("protocol P { roles A, B, W[1..200] for i in 1..200 {\n"
-              "choice at A { A -> W[i]: x A -> B: x } or { A -> W[i]: y A -> B: y } } }");
+    rad_protocols *p = parse("protocol P { roles A, B, W[1..200] for i in 1..200 {\n"
+                             "choice at A { A -> W[i]: x A -> B: x } or { A -> W[i]: y A -> B: y } } }");
     char *text = rad_protocol_type_text(p, 0, 0);
     assert_non_null(text);
     assert_in_range(strlen(text), 1000, 40000);

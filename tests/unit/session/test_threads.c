@@ -16,17 +16,15 @@ static rad_protocols *parse(const char *text)
 {
     rad_protocols *p;
     rad_error error;
-    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0)
-        fail_msg("%s", error.text);
+    if (rad_protocols_parse(&p, "test", text, strlen(text), &error) != 0) fail_msg("%s", error.text);
     return p;
 }
 
 static void threads_change_nothing_but_the_time(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        parse("protocol P { roles A, B loop X { choice at A { A -> B: m(int) B -> A: n(text) "
-              "continue X } or { A -> B: e } } }");
+    rad_protocols *p = parse("protocol P { roles A, B loop X { choice at A { A -> B: m(int) B -> A: n(text) "
+                             "continue X } or { A -> B: e } } }");
     rad_error error;
     rad_session_info info[3];
     char *traces[3];
@@ -36,8 +34,7 @@ static void threads_change_nothing_but_the_time(void **state)
         o.n = i == 2 ? RAD_SESSION_ALL : 1;
         o.log = true;
         rad_session_crowd crowd = {.sessions = 300, .threads = i == 0 ? 1 : 4};
-        assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info[i], &traces[i], &error),
-                         0);
+        assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info[i], &traces[i], &error), 0);
         assert_int_equal(end, RAD_SESSION_COMPLETE);
         assert_int_equal(info[i].sessions_closed, 300);
         assert_string_equal(info[i].digest, info[0].digest);
@@ -75,8 +72,7 @@ static int prepare(void *context, rad_session_vm *vm, rad_error *error)
 static void handlers_have_their_sessions_to_themselves(void **state)
 {
     (void)state;
-    rad_protocols *p =
-        parse("protocol P { roles A, B A -> B: m(int) B -> A: n(int) A -> B: m(int) }");
+    rad_protocols *p = parse("protocol P { roles A, B A -> B: m(int) B -> A: n(int) A -> B: m(int) }");
     rad_error error;
     rad_session_info info[2];
     enum rad_session_end end;

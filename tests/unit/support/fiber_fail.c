@@ -70,12 +70,10 @@ static void *real(const char *name)
     return function;
 }
 
-int _cmocka_run_group_tests(const char *group_name, const struct CMUnitTest *const tests,
-                            const size_t num_tests, CMFixtureFunction group_setup,
-                            CMFixtureFunction group_teardown)
+int _cmocka_run_group_tests(const char *group_name, const struct CMUnitTest *const tests, const size_t num_tests,
+                            CMFixtureFunction group_setup, CMFixtureFunction group_teardown)
 {
-    int (*go)(const char *, const struct CMUnitTest *, size_t, CMFixtureFunction,
-              CMFixtureFunction);
+    int (*go)(const char *, const struct CMUnitTest *, size_t, CMFixtureFunction, CMFixtureFunction);
     void *function = real("_cmocka_run_group_tests");
     memcpy(&go, &function, sizeof go);
     struct CMUnitTest *mine = calloc(num_tests, sizeof *mine);
@@ -102,8 +100,8 @@ void _fail(const char *const file, const int line)
         const char *name = in_fiber ? rad_name_of(rad_self()) : NULL;
         printf("not ok - %s\n# %s:%d: failed in a %s%s%s, which cannot end the test: the program "
                "ends\n",
-               running ? running->name : "no test", file, line, in_fiber ? "fiber" : "thread",
-               name ? " called " : "", name ? name : "");
+               running ? running->name : "no test", file, line, in_fiber ? "fiber" : "thread", name ? " called " : "",
+               name ? name : "");
         fflush(stdout);
         setenv("CMOCKA_TEST_ABORT", "1", 1); /* cmocka prints its message, too, and aborts */
     }

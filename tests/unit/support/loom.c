@@ -132,9 +132,8 @@ static enum rad_end loom_idle(void *self, rad_kernel *k)
 {
     const loom_state *s = self;
     (void)k;
-    for (int64_t i = 0; i < s->c.params[0]; i++) {
+    for (int64_t i = 0; i < s->c.params[0]; i++)
         if (s->workers[i].stopped) return RAD_END_STUCK;
-    }
     return RAD_END_FINISHED;
 }
 
@@ -175,8 +174,7 @@ const rad_machine loom_machine = {
 void loom_add(void)
 {
     rad_error error = {0};
-    if (rad_machine_find("loom") == NULL)
-        assert_int_equal(rad_machine_add(&loom_machine, &error), 0);
+    if (rad_machine_find("loom") == NULL) assert_int_equal(rad_machine_add(&loom_machine, &error), 0);
 }
 
 rad_target loom_target(int64_t n, int64_t rounds, bool picks)

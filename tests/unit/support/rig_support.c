@@ -332,8 +332,7 @@ static void leaf_visit(leaf_walk *walk, const uint32_t *list, uint64_t length)
     assert_true(outcome == RAD_OUTCOME_FINISHED || outcome == RAD_OUTCOME_FAILED);
     leaf_add(walk);
     uint64_t decisions = k->decisions;
-    uint32_t *next = calloc(decisions + 1, sizeof *next),
-             *counts = calloc(decisions + 1, sizeof *counts);
+    uint32_t *next = calloc(decisions + 1, sizeof *next), *counts = calloc(decisions + 1, sizeof *counts);
     for (uint64_t i = 0; i < decisions; i++) counts[i] = walk->rig.choices[i].count;
     for (uint64_t i = 0; i < decisions; i++) next[i] = walk->rig.choices[i].chosen;
     for (uint64_t i = length; i < decisions; i++) {
@@ -433,6 +432,5 @@ void assert_same_exploration(const rad_exploration *a, const rad_exploration *b)
         assert_int_equal(a->phases[i].pruned, b->phases[i].pruned);
     }
     assert_same_findings(a, b);
-    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++)
-        assert_int_equal(a->evaluations[i], b->evaluations[i]);
+    for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) assert_int_equal(a->evaluations[i], b->evaluations[i]);
 }

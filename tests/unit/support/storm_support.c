@@ -98,8 +98,7 @@ uint64_t storm_status_kib(const char *name)
     size_t length = strlen(name);
     FILE *f = fopen("/proc/self/status", "r");
     while (f && fgets(line, sizeof line, f))
-        if (strncmp(line, name, length) == 0 && line[length] == ':')
-            kib = strtoull(line + length + 1, NULL, 10);
+        if (strncmp(line, name, length) == 0 && line[length] == ':') kib = strtoull(line + length + 1, NULL, 10);
     if (f) fclose(f);
     return kib;
 }
@@ -115,6 +114,5 @@ void storm_print_times(const char *what, uint64_t *ns, uint32_t count)
     qsort(ns, count, sizeof *ns, compare);
     print_message("# %s: median %.1f us, 99 %% %.1f us, 99.9 %% %.1f us, most %.1f us (%u)\n", what,
                   (double)ns[count / 2] * 1e-3, (double)ns[(uint64_t)count * 99 / 100] * 1e-3,
-                  (double)ns[(uint64_t)count * 999 / 1000] * 1e-3, (double)ns[count - 1] * 1e-3,
-                  count);
+                  (double)ns[(uint64_t)count * 999 / 1000] * 1e-3, (double)ns[count - 1] * 1e-3, count);
 }

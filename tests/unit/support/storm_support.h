@@ -14,9 +14,9 @@
 
 /* In fibers, instead of cmocka's assertions: those jump back into the test's frame, which is on another stack, and
  * often on another thread. */
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) storm_fail(__FILE__, __LINE__, #condition);                              \
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) storm_fail(__FILE__, __LINE__, #condition);                                                  \
     } while (0)
 
 void storm_fail(const char *file, int line, const char *condition);
@@ -25,8 +25,8 @@ void storm_fail(const char *file, int line, const char *condition);
 #define __has_feature(x) 0
 #endif
 /* A sanitizer has pages, tables and larger frames of its own, and reports before we do. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
-    __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||               \
+    __has_feature(thread_sanitizer)
 enum { STORM_IS_SANITIZED = 1 };
 #else
 enum { STORM_IS_SANITIZED = 0 };

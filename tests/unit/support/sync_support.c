@@ -33,13 +33,11 @@ void expect_misuse(void (*body)(void), const char *message)
     }
     close(ends[1]);
     size_t size = 0;
-    for (ssize_t got;
-         size < sizeof text - 1 && (got = read(ends[0], text + size, sizeof text - 1 - size)) > 0;)
+    for (ssize_t got; size < sizeof text - 1 && (got = read(ends[0], text + size, sizeof text - 1 - size)) > 0;)
         size += (size_t)got;
     close(ends[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
-    bool told =
-        strncmp(text, "raddle: ", 8) == 0 && strncmp(text + 8, message, strlen(message)) == 0;
+    bool told = strncmp(text, "raddle: ", 8) == 0 && strncmp(text + 8, message, strlen(message)) == 0;
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT || !told)
         print_error("status %d, expected \"%s\", said \"%s\"\n", status, message, text);
     assert_true(WIFSIGNALED(status));

@@ -78,8 +78,7 @@ static char output[8192];
 static int output_of(const char *word)
 {
     char command[1200];
-    snprintf(command, sizeof command, "ulimit -c 0; CMOCKA_MESSAGE_OUTPUT=TAP exec '%s' %s 2>&1",
-             program, word);
+    snprintf(command, sizeof command, "ulimit -c 0; CMOCKA_MESSAGE_OUTPUT=TAP exec '%s' %s 2>&1", program, word);
     FILE *pipe = popen(command, "r");
     assert_non_null(pipe);
     size_t size = fread(output, 1, sizeof output - 1, pipe);
@@ -100,8 +99,7 @@ static void a_failure_in_a_fiber_has_its_name_file_and_line(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
     says("ok 1 - passes");
     says("not ok - in_a_fiber");
-    snprintf(place, sizeof place, "test_fiber_fail.c:%d: failed in a fiber called culprit",
-             FAILING_LINE);
+    snprintf(place, sizeof place, "test_fiber_fail.c:%d: failed in a fiber called culprit", FAILING_LINE);
     says(place);
     says("0x1267"); /* 4711: what was compared */
 }
@@ -177,8 +175,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest alone[] = {
         cmocka_unit_test_prestate(gets_a_state_of_its_own, &initial),
-        cmocka_unit_test_prestate_setup_teardown(gets_a_state_of_its_own, NULL, tear_down,
-                                                 &initial),
+        cmocka_unit_test_prestate_setup_teardown(gets_a_state_of_its_own, NULL, tear_down, &initial),
     };
     program = argv[0];
     if (argc > 1) return run_failing(argv[1]);

@@ -38,15 +38,13 @@ static maker *maker_new(void)
 static void add_actor(maker *m, const char *role, int number)
 {
     char *name = m->actors[m->story.actor_count++];
-    if (number < 0) {
+    if (number < 0)
         snprintf(name, 48, "%s", role);
-    } else {
+    else
         snprintf(name, 48, "%s %d", role, number);
-    }
 }
 
-static rad_line *add_line(maker *m, uint32_t actor, const char *site, const char *object,
-                          enum rad_switch turn)
+static rad_line *add_line(maker *m, uint32_t actor, const char *site, const char *object, enum rad_switch turn)
 {
     rad_line *line = &m->lines[m->story.line_count++];
     line->step = m->story.line_count;
@@ -111,9 +109,7 @@ static maker *two_deadlocked(void)
     add_actor(m, "right", -1);
     add_line(m, 0, "lock", "fork 0", RAD_SWITCH_NONE);
     add_line(m, 1, "lock", "fork 1", RAD_SWITCH_PREEMPTIVE)->decisive = true;
-    for (int i = 0; i < 12; i++) {
-        add_line(m, 1, "think", "-", RAD_SWITCH_NONE)->hidden = true;
-    }
+    for (int i = 0; i < 12; i++) add_line(m, 1, "think", "-", RAD_SWITCH_NONE)->hidden = true;
     add_line(m, 1, "lock", "fork 0", RAD_SWITCH_NONE);
     add_line(m, 0, "lock", "fork 1", RAD_SWITCH_FORCED);
     add_wait(m, 0, "fork 1", "right");
@@ -126,9 +122,7 @@ static maker *two_deadlocked(void)
 static maker *twelve_actors(void)
 {
     maker *m = maker_new();
-    for (int i = 0; i < 12; i++) {
-        add_actor(m, "philosopher", i);
-    }
+    for (int i = 0; i < 12; i++) add_actor(m, "philosopher", i);
     for (uint32_t i = 0; i < 12; i++) {
         char fork[48];
         snprintf(fork, sizeof fork, "fork %u", i);
@@ -151,9 +145,7 @@ static char *tell(const maker *m, uint32_t width, bool colour, bool all)
 {
     char *text = rad_story_text(&m->story, width, colour, all);
     assert_non_null(text);
-    if (getenv("VIEW_PRINT")) {
-        fprintf(stderr, "---- width %u\n%s", width, text);
-    }
+    if (getenv("VIEW_PRINT")) fprintf(stderr, "---- width %u\n%s", width, text);
     return text;
 }
 
@@ -164,9 +156,7 @@ static void assert_fits(const char *text, uint32_t width)
         size_t size = strcspn(text, "\n");
         assert_true(size < sizeof row);
         snprintf(row, sizeof row, "%.*s", (int)size, text);
-        if (rad__columns(row) > width) {
-            fail_msg("wider than %u: %s", width, row);
-        }
+        if (rad__columns(row) > width) fail_msg("wider than %u: %s", width, row);
         assert_false(size > 0 && row[size - 1] == ' ');
         text += size + 1;
     }
@@ -174,9 +164,7 @@ static void assert_fits(const char *text, uint32_t width)
 
 static void assert_has(const char *text, const char *part)
 {
-    if (strstr(text, part) == NULL) {
-        fail_msg("no \"%s\" in:\n%s", part, text);
-    }
+    if (strstr(text, part) == NULL) fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
 static void test_two_actors_exactly(void **state)
@@ -229,9 +217,7 @@ static void test_hidden_steps(void **state)
     assert_has(text, "think");
     rad_free(text);
     m->lines[2].hidden = false;
-    for (int i = 4; i < 14; i++) {
-        m->lines[i].hidden = false;
-    }
+    for (int i = 4; i < 14; i++) m->lines[i].hidden = false;
     text = tell(m, 100, false, false);
     assert_has(text, "… 1 step of right that does not matter …");
     rad_free(text);
@@ -245,11 +231,9 @@ static maker *in_circles(int times)
     maker *m = maker_new();
     add_actor(m, "left", -1);
     add_actor(m, "right", -1);
-    for (int i = 0; i < 6; i++)
-        add_line(m, 0, "open", "door", RAD_SWITCH_NONE)->value = (uint64_t)i;
+    for (int i = 0; i < 6; i++) add_line(m, 0, "open", "door", RAD_SWITCH_NONE)->value = (uint64_t)i;
     for (int i = 0; i < 4 * times; i++)
-        add_line(m, (uint32_t)i / 2 % 2, sites[i % 4], "-",
-                 i % 2 ? RAD_SWITCH_NONE : RAD_SWITCH_FORCED);
+        add_line(m, (uint32_t)i / 2 % 2, sites[i % 4], "-", i % 2 ? RAD_SWITCH_NONE : RAD_SWITCH_FORCED);
     return m;
 }
 
@@ -346,9 +330,7 @@ static void test_actors_without_lines(void **state)
 {
     (void)state;
     maker *m = two_actors();
-    for (int i = 0; i < 9; i++) {
-        add_actor(m, "reader", i);
-    }
+    for (int i = 0; i < 9; i++) add_actor(m, "reader", i);
     char *text = tell(m, 100, false, false);
     assert_has(text, "(9 other actors without a step shown here)");
     assert_null(strstr(text, "reader"));
@@ -394,9 +376,7 @@ static void test_colour(void **state)
     for (const char *row = text; *row;) { /* every row ends plain */
         const char *end = strchr(row, '\n');
         const char *last = NULL;
-        for (const char *p = row; p < end; p++) {
-            last = *p == '\033' ? p : last;
-        }
+        for (const char *p = row; p < end; p++) last = *p == '\033' ? p : last;
         assert_true(last == NULL || strncmp(last, "\033[0m", 4) == 0);
         row = end + 1;
     }
@@ -406,8 +386,8 @@ static void test_colour(void **state)
 
 enum { NO_VALUE = -1000 };
 
-static void words_are(const char *site, const char *object, enum rad_access access, int64_t value,
-                      const char *note, const char *expected)
+static void words_are(const char *site, const char *object, enum rad_access access, int64_t value, const char *note,
+                      const char *expected)
 {
     rad_line line = {.site = site, .kind = "go", .access = access};
     line.has_value = value != NO_VALUE;
@@ -431,8 +411,7 @@ static void test_words(void **state)
     words_are("unlock", "lock", RAD_WRITE, NO_VALUE, "", "unlock");
     words_are("unlock 1", "lock 1", RAD_WRITE, NO_VALUE, "", "unlock 1");
     words_are("take the lock", "lock a", RAD_WRITE, NO_VALUE, "", "take the lock a");
-    words_are("wait for the workers", "worker 0", RAD_READ, NO_VALUE, "",
-              "wait for the workers: worker 0");
+    words_are("wait for the workers", "worker 0", RAD_READ, NO_VALUE, "", "wait for the workers: worker 0");
     words_are("spawn", "setter 0", RAD_WRITE, NO_VALUE, "", "spawn setter 0");
     words_are("worker: read", "total", RAD_READ, 0, "", "read total = 0");
     words_are("other: read", "total", RAD_READ, 0, "", "other: read total = 0");
@@ -450,8 +429,7 @@ static void test_words_never_overflow(void **state)
     char site[600], words[RAD_WORDS_MAX];
     memset(site, 'x', sizeof site);
     site[sizeof site - 1] = 0;
-    rad_line line = {
-        .site = site, .kind = site, .access = RAD_READ, .value = UINT64_MAX, .has_value = true};
+    rad_line line = {.site = site, .kind = site, .access = RAD_READ, .value = UINT64_MAX, .has_value = true};
     memset(line.object, 'o', sizeof line.object - 1);
     memset(line.note, 'n', sizeof line.note - 1);
     rad__line_words(&line, "worker 3", words);
@@ -487,8 +465,7 @@ static void test_wrap(void **state)
     assert_string_equal(next, "three");
     assert_int_equal(rad__wrap("unbreakable", 4, &next), 4);
     assert_string_equal(next, "eakable");
-    assert_int_equal(rad__wrap("accounts[0].lock", 15, &next),
-                     12); /* behind the last sign that fits */
+    assert_int_equal(rad__wrap("accounts[0].lock", 15, &next), 12); /* behind the last sign that fits */
     assert_string_equal(next, "lock");
     assert_int_equal(rad__wrap("a.verylongname", 10, &next), 10); /* none in the second half */
     assert_int_equal(rad__wrap("x", 0, &next), 1);
@@ -511,13 +488,9 @@ static void test_words_come_before_places(void **state)
     (void)state;
     maker *m = maker_new();
     rad_source_place at = {.file = "a_file.c", .line = 1000};
-    for (int i = 0; i < 4; i++) {
-        add_actor(m, "thread", i);
-    }
+    for (int i = 0; i < 4; i++) add_actor(m, "thread", i);
     add_line(m, 0, "create", "-", RAD_SWITCH_NONE)->at = &at;
-    for (uint32_t i = 1; i < 4; i++) {
-        add_line(m, i, "lock", "mutex accounts", RAD_SWITCH_FORCED)->at = &at;
-    }
+    for (uint32_t i = 1; i < 4; i++) add_line(m, i, "lock", "mutex accounts", RAD_SWITCH_FORCED)->at = &at;
     char *text = tell(m, 90, false, false);
     assert_has(text, "● lock mutex accounts\n");
     assert_null(strstr(text, "a_file"));

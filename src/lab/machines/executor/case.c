@@ -66,8 +66,7 @@ static uint32_t program_find(const void *context, const char *name, size_t lengt
 {
     const rad_exec_case *c = context;
     for (uint32_t i = 0; i < c->program_count; i++)
-        if (strlen(c->programs[i].name) == length && memcmp(c->programs[i].name, name, length) == 0)
-            return i;
+        if (strlen(c->programs[i].name) == length && memcmp(c->programs[i].name, name, length) == 0) return i;
     return RAD_NONE;
 }
 
@@ -86,22 +85,19 @@ rad_code_names rad__exec_case_names(const rad_exec_case *c)
 static uint64_t instruction_size(const rad_instruction *in)
 {
     static const uint8_t rank[RAD_OP_COUNT] = {
-        [RAD_OP_COMPLETE] = 1, [RAD_OP_YIELD] = 2, [RAD_OP_PANIC] = 3,
-        [RAD_OP_JUMP] = 4,     [RAD_OP_SLEEP] = 5, [RAD_OP_WAIT_IO] = 5,
-        [RAD_OP_RELEASE] = 6,  [RAD_OP_SPAWN] = 7, [RAD_OP_ACQUIRE] = 8};
+        [RAD_OP_COMPLETE] = 1, [RAD_OP_YIELD] = 2,   [RAD_OP_PANIC] = 3, [RAD_OP_JUMP] = 4,   [RAD_OP_SLEEP] = 5,
+        [RAD_OP_WAIT_IO] = 5,  [RAD_OP_RELEASE] = 6, [RAD_OP_SPAWN] = 7, [RAD_OP_ACQUIRE] = 8};
     return 100000000 + rank[in->op] * UINT64_C(4000000) + in->place * UINT64_C(1000) + in->amount;
 }
 
 uint64_t rad__exec_case_size(const rad_exec_case *c)
 {
     const uint64_t part = 1000000000;
-    uint64_t size = (c->workers + c->program_count + c->task_count + c->runnable_count +
-                     c->resource_count + c->event_count) *
-                    part;
+    uint64_t size =
+        (c->workers + c->program_count + c->task_count + c->runnable_count + c->resource_count + c->event_count) * part;
     size += c->steal_tries + c->eager_time + c->plain_wake + c->stop_on_failure;
     for (uint32_t i = 0; i < c->program_count; i++)
-        for (uint32_t n = 0; n < c->programs[i].length; n++)
-            size += instruction_size(&c->programs[i].code[n]);
+        for (uint32_t n = 0; n < c->programs[i].length; n++) size += instruction_size(&c->programs[i].code[n]);
     for (uint32_t i = 0; i < c->event_count; i++) size += c->events[i].at;
     for (uint32_t i = 0; i < c->resource_count; i++) size += c->totals[i];
     return size;

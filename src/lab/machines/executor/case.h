@@ -71,8 +71,7 @@ RAD_INTERNAL uint32_t rad__exec_case_program(rad_exec_case *c, const char *name)
 
 /* From and to JSON. Errors are "name: place: expected …, found …", or without the name when that is NULL. The text
  * is canonical, that is without blanks: rad__free it. */
-RAD_INTERNAL rad_exec_case *rad__exec_case_parse(const char *text, size_t size, const char *name,
-                                                 rad_error *error);
+RAD_INTERNAL rad_exec_case *rad__exec_case_parse(const char *text, size_t size, const char *name, rad_error *error);
 RAD_INTERNAL char *rad__exec_case_text(const rad_exec_case *c);
 
 /* How large it is, for shrinking: parts first, operands last. */

@@ -14,8 +14,8 @@ typedef struct reader {
 
 /* ---- Members that may be missing -------------------------------------------------------------------- */
 
-static int read_number(const reader *r, const json_t *o, const char *place, const char *key,
-                       int64_t min, int64_t max, uint32_t *out)
+static int read_number(const reader *r, const json_t *o, const char *place, const char *key, int64_t min, int64_t max,
+                       uint32_t *out)
 {
     int64_t value = 0;
     if (json_object_get(o, key) == NULL) return 0;
@@ -25,8 +25,8 @@ static int read_number(const reader *r, const json_t *o, const char *place, cons
 }
 
 /* One of `count` words; *out is its number. */
-static int read_word(const reader *r, const json_t *o, const char *place, const char *key,
-                     const char *const *words, uint32_t count, uint32_t *out)
+static int read_word(const reader *r, const json_t *o, const char *place, const char *key, const char *const *words,
+                     uint32_t count, uint32_t *out)
 {
     const json_t *value = json_object_get(o, key);
     if (value == NULL) return 0;
@@ -44,15 +44,13 @@ static int read_word(const reader *r, const json_t *o, const char *place, const 
     return rad__json_bad(&r->source, at, expected, value);
 }
 
-static int read_list(const reader *r, const json_t *o, const char *key, uint32_t max,
-                     const json_t **out)
+static int read_list(const reader *r, const json_t *o, const char *key, uint32_t max, const json_t **out)
 {
     char expected[64];
     *out = json_object_get(o, key);
     snprintf(expected, sizeof expected, "a list of at most %u", (unsigned)max);
     if (*out == NULL) return 0;
-    if (!json_is_array(*out) || json_array_size(*out) > max)
-        return rad__json_bad(&r->source, key, expected, *out);
+    if (!json_is_array(*out) || json_array_size(*out) > max) return rad__json_bad(&r->source, key, expected, *out);
     return 0;
 }
 
@@ -60,26 +58,22 @@ static int read_list(const reader *r, const json_t *o, const char *key, uint32_t
 
 static int read_executor(const reader *r, const json_t *root)
 {
-    static const char *const keys[] = {"workers", "steal_tries", "hoard", "ring",
-                                       "wake",    "on_failure",  NULL};
-    static const char *const wakes[] = {"idle", "round-robin"}, *const failures[] = {"drain",
-                                                                                     "stop"};
+    static const char *const keys[] = {"workers", "steal_tries", "hoard", "ring", "wake", "on_failure", NULL};
+    static const char *const wakes[] = {"idle", "round-robin"}, *const failures[] = {"drain", "stop"};
     const json_t *o = NULL;
     rad_exec_case *c = r->c;
     uint32_t plain = 0, stop = 0;
     if (json_object_get(root, "executor") == NULL) return 0;
     int code = rad__json_object(&r->source, root, "", "executor", &o);
     if (code == 0) code = rad__json_only(&r->source, o, "executor", keys);
-    if (code == 0)
-        code = read_number(r, o, "executor", "workers", 1, RAD_CASE_WORKERS_MAX, &c->workers);
+    if (code == 0) code = read_number(r, o, "executor", "workers", 1, RAD_CASE_WORKERS_MAX, &c->workers);
     if (code == 0) code = read_number(r, o, "executor", "steal_tries", 1, 64, &c->steal_tries);
     if (code == 0) code = read_number(r, o, "executor", "hoard", 1, 1000000, &c->hoard);
     if (code == 0) code = read_number(r, o, "executor", "ring", 2, 4096, &c->ring);
     if (code == 0) code = read_word(r, o, "executor", "wake", wakes, 2, &plain);
     if (code == 0) code = read_word(r, o, "executor", "on_failure", failures, 2, &stop);
     if (code == 0 && (c->ring & (c->ring - 1)) != 0)
-        code = rad__json_bad(&r->source, "executor.ring", "a power of two",
-                             json_object_get(o, "ring"));
+        code = rad__json_bad(&r->source, "executor.ring", "a power of two", json_object_get(o, "ring"));
     c->plain_wake = plain;
     c->stop_on_failure = stop;
     return code;
@@ -94,8 +88,7 @@ static int read_resources(const reader *r, const json_t *root)
         const json_t *v = json_array_get(list, i);
         char place[32];
         snprintf(place, sizeof place, "resources[%zu]", i);
-        if (!json_is_integer(v) || json_integer_value(v) < 0 ||
-            json_integer_value(v) > RAD_BATCHES_MAX)
+        if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > RAD_BATCHES_MAX)
             return rad__json_bad(&r->source, place, "units, 0 ... 1000000", v);
         r->c->totals[r->c->resource_count++] = (uint32_t)json_integer_value(v);
     }
@@ -118,14 +111,12 @@ static int read_program_names(const reader *r, const json_t *list)
         const json_t *o = json_array_get(list, i);
         char place[40], name[RAD_PROGRAM_NAME_MAX] = "";
         snprintf(place, sizeof place, "programs[%zu]", i);
-        if (!json_is_object(o))
-            return rad__json_bad(&r->source, place, "a program {name, code}", o);
+        if (!json_is_object(o)) return rad__json_bad(&r->source, place, "a program {name, code}", o);
         int code = rad__json_only(&r->source, o, place, keys);
         if (code == 0) code = rad__json_text(&r->source, o, place, "name", name, sizeof name);
         if (code != 0) return code;
         if (!name_is_good(name) || names.find(names.context, name, strlen(name)) != RAD_NONE)
-            return rad__json_bad(&r->source, place,
-                                 "a name of its own: a-z, 0-9, - and _, at most 23",
+            return rad__json_bad(&r->source, place, "a name of its own: a-z, 0-9, - and _, at most 23",
                                  json_object_get(o, "name"));
         rad__exec_case_program(r->c, name);
     }
@@ -160,11 +151,9 @@ static int read_programs(const reader *r, const json_t *root)
 {
     const json_t *list = NULL;
     int code = read_list(r, root, "programs", RAD_CASE_PROGRAMS_MAX, &list);
-    if (code == 0 && list == NULL)
-        code = rad__json_bad(&r->source, "programs", "a list of at most 64", NULL);
+    if (code == 0 && list == NULL) code = rad__json_bad(&r->source, "programs", "a list of at most 64", NULL);
     if (code == 0) code = read_program_names(r, list);
-    for (uint32_t i = 0; code == 0 && i < r->c->program_count; i++)
-        code = read_code(r, i, json_array_get(list, i));
+    for (uint32_t i = 0; code == 0 && i < r->c->program_count; i++) code = read_code(r, i, json_array_get(list, i));
     return code;
 }
 
@@ -190,8 +179,7 @@ static int read_tasks(const reader *r, const json_t *root)
             used = used ? used + (int)length : 0;
         }
         if (program == RAD_NONE || text[used] || at > c->programs[program].length)
-            return rad__json_bad(&r->source, place, "the name of a program, or NAME at INSTRUCTION",
-                                 v);
+            return rad__json_bad(&r->source, place, "the name of a program, or NAME at INSTRUCTION", v);
         c->tasks[c->task_count++] = (rad_case_task){(uint16_t)program, (uint16_t)at};
     }
     return code;
@@ -242,10 +230,8 @@ static int read_events(const reader *r, const json_t *root)
         const json_t *v = json_array_get(list, i);
         char place[32];
         snprintf(place, sizeof place, "events[%zu]", i);
-        if (!json_is_string(v) ||
-            !parse_event(r->c, json_string_value(v), &r->c->events[r->c->event_count]))
-            return rad__json_bad(&r->source, place,
-                                 "TIME io TOKEN, TIME fail-io TOKEN, TIME start TASK or TIME close",
+        if (!json_is_string(v) || !parse_event(r->c, json_string_value(v), &r->c->events[r->c->event_count]))
+            return rad__json_bad(&r->source, place, "TIME io TOKEN, TIME fail-io TOKEN, TIME start TASK or TIME close",
                                  v);
         r->c->event_count++;
     }
@@ -262,8 +248,7 @@ static int check_starts(const reader *r)
         char place[32];
         if (c->events[i].kind != RAD_EVENT_START) continue;
         snprintf(place, sizeof place, "events[%u]", (unsigned)i);
-        if (seen[c->events[i].what])
-            return rad__json_bad(&r->source, place, "a task that nothing else starts", NULL);
+        if (seen[c->events[i].what]) return rad__json_bad(&r->source, place, "a task that nothing else starts", NULL);
         seen[c->events[i].what] = true;
     }
     return 0;
@@ -290,8 +275,7 @@ static int read_all(const reader *r, const json_t *root)
     return code == 0 ? check_starts(r) : code;
 }
 
-rad_exec_case *rad__exec_case_parse(const char *text, size_t size, const char *name,
-                                    rad_error *error)
+rad_exec_case *rad__exec_case_parse(const char *text, size_t size, const char *name, rad_error *error)
 {
     reader r = {{name, error}, rad__exec_case_new()};
     if (r.c == NULL) {
@@ -314,8 +298,7 @@ static json_t *write_executor(const rad_exec_case *c)
     json_t *o = json_object();
     bool good = rad__json_set(o, "workers", json_integer(c->workers)) &&
                 rad__json_set(o, "steal_tries", json_integer(c->steal_tries)) &&
-                rad__json_set(o, "hoard", json_integer(c->hoard)) &&
-                rad__json_set(o, "ring", json_integer(c->ring)) &&
+                rad__json_set(o, "hoard", json_integer(c->hoard)) && rad__json_set(o, "ring", json_integer(c->ring)) &&
                 rad__json_set(o, "wake", json_string(c->plain_wake ? "round-robin" : "idle")) &&
                 rad__json_set(o, "on_failure", json_string(c->stop_on_failure ? "stop" : "drain"));
     if (good) return o;
@@ -348,8 +331,7 @@ static json_t *write_programs(const rad_exec_case *c)
 
 static json_t *write_lists(const rad_exec_case *c, json_t *root)
 {
-    json_t *resources = json_array(), *tasks = json_array(), *runnable = json_array(),
-           *events = json_array();
+    json_t *resources = json_array(), *tasks = json_array(), *runnable = json_array(), *events = json_array();
     bool good = resources && tasks && runnable && events;
     char text[64];
     for (uint32_t i = 0; good && i < c->resource_count; i++)
@@ -369,8 +351,7 @@ static json_t *write_lists(const rad_exec_case *c, json_t *root)
         if (e->kind == RAD_EVENT_CLOSE)
             snprintf(text, sizeof text, "%u close", (unsigned)e->at);
         else
-            snprintf(text, sizeof text, "%u %s %u", (unsigned)e->at, rad__event_name(e->kind),
-                     (unsigned)e->what);
+            snprintf(text, sizeof text, "%u %s %u", (unsigned)e->at, rad__event_name(e->kind), (unsigned)e->what);
         good = json_array_append_new(events, json_string(text)) == 0;
     }
     json_t *programs = write_programs(c);
@@ -388,8 +369,7 @@ char *rad__exec_case_text(const rad_exec_case *c)
     json_t *root = json_object();
     bool good = rad__json_set(root, "executor", write_executor(c)) &&
                 rad__json_set(root, "time", json_string(c->eager_time ? "eager" : "lazy")) &&
-                rad__json_set(root, "expect", json_string(rad__expect_name(c->expect))) &&
-                write_lists(c, root) != NULL;
+                rad__json_set(root, "expect", json_string(rad__expect_name(c->expect))) && write_lists(c, root) != NULL;
     char *text = good ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     return text;

@@ -117,12 +117,10 @@ static bool parse_wait(code_words *w, uint32_t length, rad_instruction *out)
     if (!parse_index(w, "a token, 0 ... 63", out)) return false;
     out->fail = UINT16_MAX;
     if (at_end(w)) return true;
-    return expect_word(w, "else", "else PLACE, or nothing more") &&
-           parse_target(w, length, &out->fail);
+    return expect_word(w, "else", "else PLACE, or nothing more") && parse_target(w, length, &out->fail);
 }
 
-static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t length,
-                           rad_instruction *out)
+static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t length, rad_instruction *out)
 {
     switch (out->op) {
     case RAD_OP_YIELD: return parse_place(w, false, out);
@@ -142,8 +140,8 @@ static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t 
     }
 }
 
-bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length,
-                     rad_instruction *out, const char **expected)
+bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length, rad_instruction *out,
+                     const char **expected)
 {
     code_words w = {.at = text};
     const char *word;
@@ -164,16 +162,14 @@ bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t sel
 
 /* ---- Writing ---------------------------------------------------------------------------------------- */
 
-void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text,
-                     size_t size)
+void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text, size_t size)
 {
     const char *op = rad__opcode_name(in->op), *place = rad__place_name(in->place);
     switch (in->op) {
     case RAD_OP_YIELD: snprintf(text, size, "%s %s", op, place); break;
     case RAD_OP_SPAWN:
         if (in->place == RAD_PLACE_TO)
-            snprintf(text, size, "%s %s %s %u", op, names->name(names->context, in->what), place,
-                     (unsigned)in->amount);
+            snprintf(text, size, "%s %s %s %u", op, names->name(names->context, in->what), place, (unsigned)in->amount);
         else
             snprintf(text, size, "%s %s %s", op, names->name(names->context, in->what), place);
         break;
@@ -185,12 +181,10 @@ void rad__code_print(const rad_instruction *in, const rad_code_names *names, cha
             snprintf(text, size, "%s %u", op, (unsigned)in->what);
         break;
     case RAD_OP_ACQUIRE:
-        snprintf(text, size, "%s %u %u ok %u fail %u", op, (unsigned)in->what, (unsigned)in->amount,
-                 (unsigned)in->ok, (unsigned)in->fail);
+        snprintf(text, size, "%s %u %u ok %u fail %u", op, (unsigned)in->what, (unsigned)in->amount, (unsigned)in->ok,
+                 (unsigned)in->fail);
         break;
-    case RAD_OP_RELEASE:
-        snprintf(text, size, "%s %u %u", op, (unsigned)in->what, (unsigned)in->amount);
-        break;
+    case RAD_OP_RELEASE: snprintf(text, size, "%s %u %u", op, (unsigned)in->what, (unsigned)in->amount); break;
     case RAD_OP_JUMP: snprintf(text, size, "%s %u", op, (unsigned)in->ok); break;
     default: snprintf(text, size, "%s", op); break;
     }

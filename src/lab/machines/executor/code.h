@@ -21,15 +21,15 @@
 #include "base/bytes.h"
 #include "base/check.h"
 
-#define RAD_OP_LIST(X)                                                                             \
-    X(YIELD, "yield")                                                                              \
-    X(SPAWN, "spawn")                                                                              \
-    X(SLEEP, "sleep")                                                                              \
-    X(WAIT_IO, "wait-io")                                                                          \
-    X(ACQUIRE, "try-acquire")                                                                      \
-    X(RELEASE, "release")                                                                          \
-    X(JUMP, "jump")                                                                                \
-    X(COMPLETE, "complete")                                                                        \
+#define RAD_OP_LIST(X)                                                                                                 \
+    X(YIELD, "yield")                                                                                                  \
+    X(SPAWN, "spawn")                                                                                                  \
+    X(SLEEP, "sleep")                                                                                                  \
+    X(WAIT_IO, "wait-io")                                                                                              \
+    X(ACQUIRE, "try-acquire")                                                                                          \
+    X(RELEASE, "release")                                                                                              \
+    X(JUMP, "jump")                                                                                                    \
+    X(COMPLETE, "complete")                                                                                            \
     X(PANIC, "panic")
 
 enum rad_op {
@@ -62,11 +62,9 @@ typedef struct rad_code_names {
     const void *context;
 } rad_code_names;
 
-RAD_INTERNAL bool rad__code_parse(const char *text, const rad_code_names *names,
-                                  uint32_t self_length, rad_instruction *out,
-                                  const char **expected);
-RAD_INTERNAL void rad__code_print(const rad_instruction *in, const rad_code_names *names,
-                                  char *text, size_t size);
+RAD_INTERNAL bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length,
+                                  rad_instruction *out, const char **expected);
+RAD_INTERNAL void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text, size_t size);
 
 RAD_INTERNAL const char *rad__opcode_name(uint32_t op);
 RAD_INTERNAL const char *rad__place_name(uint32_t place);

@@ -9,20 +9,18 @@ static void describe_gate(const rad_exec_world *w, rad_bytes *to)
     rad__bytes_format(to,
                       "time %llu; gate %s, counts %llu: %u alive, %llu credit of workers; done %s; "
                       "first failure ",
-                      (unsigned long long)w->now,
-                      rad__gate_is_open(&w->sched.gate) ? "open" : "shut",
-                      (unsigned long long)rad__gate_count(&w->sched.gate), g->alive,
-                      (unsigned long long)g->credit, rad__sched_is_done(&w->sched) ? "yes" : "no");
+                      (unsigned long long)w->now, rad__gate_is_open(&w->sched.gate) ? "open" : "shut",
+                      (unsigned long long)rad__gate_count(&w->sched.gate), g->alive, (unsigned long long)g->credit,
+                      rad__sched_is_done(&w->sched) ? "yes" : "no");
     int64_t failure = atomic_load_explicit(&w->sched.failure, memory_order_relaxed);
     if (failure)
         rad__bytes_format(to, "task %lld\n", (long long)failure - 1);
     else
         rad__bytes_format(to, "none\n");
-    rad__bytes_format(to, "tasks: %u, %u runnable, %u running, %u ended, %u refused; injector %u\n",
-                      w->task_count, g->runnable, g->current, g->ended, g->refused,
-                      g->injector.count);
-    rad__bytes_format(to, "idle: %u search, %u parked, next to wake %u\n",
-                      rad__idle_searching(&w->sched.idle), rad__idle_parked(&w->sched.idle),
+    rad__bytes_format(to, "tasks: %u, %u runnable, %u running, %u ended, %u refused; injector %u\n", w->task_count,
+                      g->runnable, g->current, g->ended, g->refused, g->injector.count);
+    rad__bytes_format(to, "idle: %u search, %u parked, next to wake %u\n", rad__idle_searching(&w->sched.idle),
+                      rad__idle_parked(&w->sched.idle),
                       atomic_load_explicit(&w->sched.idle.next, memory_order_relaxed));
 }
 
@@ -31,10 +29,9 @@ static void describe_worker(const rad_exec_world *w, uint32_t i, rad_bytes *to)
     const rad_worker *p = &w->workers[i];
     const rad_ledger_worker *lw = &w->ledger.workers[i];
     rad__bytes_format(to, "worker %u: %s%s, deque %u, later %u, inbox %u, credit %u, hoard %u", i,
-                      rad__phase_name(p->phase),
-                      rad__idle_has_token(&w->sched.idle, i) ? " with a token" : "",
-                      lw->lines[RAD_LINE_LOCAL].count, lw->lines[RAD_LINE_LATER].count,
-                      lw->lines[RAD_LINE_INBOX].count, p->credit, p->hoard);
+                      rad__phase_name(p->phase), rad__idle_has_token(&w->sched.idle, i) ? " with a token" : "",
+                      lw->lines[RAD_LINE_LOCAL].count, lw->lines[RAD_LINE_LATER].count, lw->lines[RAD_LINE_INBOX].count,
+                      p->credit, p->hoard);
     if (lw->current != RAD_NONE) rad__bytes_format(to, ", runs task %u", lw->current);
     rad__bytes_format(to, "\n");
 }
@@ -50,13 +47,9 @@ static void task_life(const rad_vm_task *t, char *text, size_t size)
             snprintf(text, size, "in the %s of worker %u", lines[t->line_kind], t->where);
         break;
     case RAD_LIFE_CURRENT: snprintf(text, size, "current on worker %u", t->where); break;
-    case RAD_LIFE_SLEEPING:
-        snprintf(text, size, "sleeps until %llu", (unsigned long long)t->until);
-        break;
+    case RAD_LIFE_SLEEPING: snprintf(text, size, "sleeps until %llu", (unsigned long long)t->until); break;
     case RAD_LIFE_WAITING: snprintf(text, size, "waits for token %u", t->where); break;
-    default:
-        snprintf(text, size, "%s", t->life == RAD_LIFE_REFUSED ? "refused" : "not started");
-        break;
+    default: snprintf(text, size, "%s", t->life == RAD_LIFE_REFUSED ? "refused" : "not started"); break;
     }
 }
 
@@ -84,8 +77,7 @@ static void describe_tasks(const rad_exec_world *w, rad_bytes *to)
 static void describe_outside(const rad_exec_world *w, rad_bytes *to)
 {
     for (uint32_t i = 0; i < w->c->resource_count; i++)
-        rad__bytes_format(to, "resource %u: %u of %u to give\n", i, w->available[i],
-                          w->c->totals[i]);
+        rad__bytes_format(to, "resource %u: %u of %u to give\n", i, w->available[i], w->c->totals[i]);
     for (uint32_t i = 0; i < w->c->event_count; i++) {
         const rad_case_event *e = &w->c->events[i];
         if (w->delivered[i]) continue;

@@ -32,8 +32,7 @@ static void queue_give_slot(rad_event_queue *q, uint32_t slot)
     q->free_slot = slot;
 }
 
-enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload,
-                                            uint64_t *handle)
+enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload, uint64_t *handle)
 {
     if (time < q->now) return RAD_QUEUE_PAST;
     if (q->heap.count >= q->limit) return RAD_QUEUE_FULL;
@@ -71,8 +70,7 @@ bool rad__event_queue_pop(rad_event_queue *q, rad_queued *out)
 bool rad__event_queue_cancel(rad_event_queue *q, uint64_t handle)
 {
     uint32_t slot = (uint32_t)handle;
-    if (slot >= q->slot_count || q->slots[slot].generation != (uint32_t)(handle >> 32))
-        return false;
+    if (slot >= q->slot_count || q->slots[slot].generation != (uint32_t)(handle >> 32)) return false;
     if (!rad__heap_remove(&q->heap, slot)) return false;
     queue_give_slot(q, slot);
     return true;

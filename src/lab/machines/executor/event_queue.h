@@ -38,8 +38,8 @@ RAD_INTERNAL void rad__event_queue_open(rad_event_queue *q, uint32_t limit);
 RAD_INTERNAL void rad__event_queue_close(rad_event_queue *q);
 
 /* *handle (may be NULL) can cancel the event until it is popped. PAST: time lies before now. */
-RAD_INTERNAL enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time,
-                                                         uint64_t payload, uint64_t *handle);
+RAD_INTERNAL enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload,
+                                                         uint64_t *handle);
 /* The next event, and now moves to its time; false when empty. */
 RAD_INTERNAL bool rad__event_queue_pop(rad_event_queue *q, rad_queued *out);
 RAD_INTERNAL bool rad__event_queue_peek(const rad_event_queue *q, rad_queued *out);

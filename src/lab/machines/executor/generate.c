@@ -15,24 +15,14 @@ typedef struct generator {
 
 rad_exec_bounds rad_exec_bounds_small(void)
 {
-    return (rad_exec_bounds){.workers = 3,
-                             .programs = 3,
-                             .tasks = 4,
-                             .length = 8,
-                             .family = 3,
-                             .resources = 1,
-                             .events = 2};
+    return (rad_exec_bounds){
+        .workers = 3, .programs = 3, .tasks = 4, .length = 8, .family = 3, .resources = 1, .events = 2};
 }
 
 rad_exec_bounds rad_exec_bounds_stress(void)
 {
-    return (rad_exec_bounds){.workers = 8,
-                             .programs = 8,
-                             .tasks = 16,
-                             .length = 32,
-                             .family = 40,
-                             .resources = 4,
-                             .events = 16};
+    return (rad_exec_bounds){
+        .workers = 8, .programs = 8, .tasks = 16, .length = 32, .family = 40, .resources = 4, .events = 16};
 }
 
 static uint32_t below(generator *g, uint32_t bound)
@@ -180,8 +170,7 @@ static void make_tasks(generator *g)
         c->tasks[c->task_count++] = (rad_case_task){(uint16_t)below(g, c->program_count), 0};
         bool late = i > 0 && c->event_count < g->bounds->events && chance(g, 15);
         if (late)
-            c->events[c->event_count++] =
-                (rad_case_event){smallish(g, 20), RAD_EVENT_START, (uint16_t)i};
+            c->events[c->event_count++] = (rad_case_event){smallish(g, 20), RAD_EVENT_START, (uint16_t)i};
         else
             c->runnable[c->runnable_count++] = (uint16_t)i;
     }
@@ -192,8 +181,8 @@ static void make_events(generator *g)
     rad_exec_case *c = g->c;
     for (uint32_t token = 0; token < RAD_CASE_TOKENS_MAX; token++)
         if (g->token_used[token])
-            c->events[c->event_count++] = (rad_case_event){
-                smallish(g, 20), chance(g, 80) ? RAD_EVENT_IO : RAD_EVENT_FAIL_IO, (uint16_t)token};
+            c->events[c->event_count++] =
+                (rad_case_event){smallish(g, 20), chance(g, 80) ? RAD_EVENT_IO : RAD_EVENT_FAIL_IO, (uint16_t)token};
     if (!g->bounds->hang && chance(g, 60))
         c->events[c->event_count++] = (rad_case_event){smallish(g, 20), RAD_EVENT_CLOSE, 0};
 }

@@ -5,8 +5,7 @@
 enum { FAIR_ROUND = RAD_FAIR_EVERY * RAD_FAIR_TURNS };
 
 static const char *const line_names[] = {"deque", "later queue", "inbox", "injector", "waiters"};
-static const char *const life_names[] = {"unborn",  "queued", "current", "sleeping",
-                                         "waiting", "ended",  "refused"};
+static const char *const life_names[] = {"unborn", "queued", "current", "sleeping", "waiting", "ended", "refused"};
 
 /* ---- Lines ------------------------------------------------------------------------------------------ */
 
@@ -64,8 +63,7 @@ void rad__ledger_reset(rad_exec_world *w)
 
 /* After how many picks (of the owner, or of all for the injector) a task with `ahead` others before it in its
  * queue must have been picked: each of them takes its queue's turn at most once. */
-static uint64_t deadline_of(const rad_exec_world *w, enum rad_line_kind kind, uint32_t worker,
-                            uint32_t ahead)
+static uint64_t deadline_of(const rad_exec_world *w, enum rad_line_kind kind, uint32_t worker, uint32_t ahead)
 {
     const rad_ledger *g = &w->ledger;
     uint64_t turns = (uint64_t)(ahead + 1) * FAIR_ROUND;
@@ -84,8 +82,7 @@ static void line_enter(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind kin
 
 void rad__ledger_queued(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind line, uint32_t worker)
 {
-    RAD_EXEC_CHECK(w, STATE_OVERLAP, t->life != RAD_LIFE_QUEUED, w->task_object,
-                   "task %u is queued twice", t->id);
+    RAD_EXEC_CHECK(w, STATE_OVERLAP, t->life != RAD_LIFE_QUEUED, w->task_object, "task %u is queued twice", t->id);
     if (t->life == RAD_LIFE_QUEUED) return;
     t->life = RAD_LIFE_QUEUED;
     t->token = ++w->ledger.last_token;
@@ -129,11 +126,9 @@ static uint32_t next_parked(const rad_exec_world *w)
 static void expect_woken(rad_exec_world *w, uint32_t expected, uint32_t woken)
 {
     if (w->ledger.done) return;
-    RAD_EXEC_CHECK(
-        w, UNPARK_ORDER, expected == woken, w->idle_object,
-        "a notice wakes worker %d; expected %d (-1: nobody): %u search, parked %#llx, next %u",
-        (int)woken, (int)expected, w->ledger.searching, (unsigned long long)w->ledger.parked,
-        w->ledger.next);
+    RAD_EXEC_CHECK(w, UNPARK_ORDER, expected == woken, w->idle_object,
+                   "a notice wakes worker %d; expected %d (-1: nobody): %u search, parked %#llx, next %u", (int)woken,
+                   (int)expected, w->ledger.searching, (unsigned long long)w->ledger.parked, w->ledger.next);
     if (woken == RAD_NONE || w->c->plain_wake || !(w->ledger.parked >> woken & 1)) return;
     w->ledger.parked &= ~(UINT64_C(1) << woken);
     w->ledger.searching++;
@@ -166,8 +161,8 @@ void rad__ledger_local_spawn(rad_exec_world *w, uint32_t worker, uint32_t woken)
     rad_ledger_worker *lw = &w->ledger.workers[worker];
     bool notice = ++lw->hoard >= w->c->hoard;
     RAD_EXEC_CHECK(w, HOARD, notice || woken == RAD_NONE, w->idle_object,
-                   "worker %u wakes worker %d after %u local spawns, not %u", worker, (int)woken,
-                   lw->hoard, w->c->hoard);
+                   "worker %u wakes worker %d after %u local spawns, not %u", worker, (int)woken, lw->hoard,
+                   w->c->hoard);
     if (notice) lw->hoard = 0;
     RAD_EXEC_CHECK(w, HOARD, w->workers[worker].hoard == lw->hoard, w->idle_object,
                    "worker %u counts %u local spawns since its last notice; there were %u", worker,
@@ -179,8 +174,8 @@ void rad__ledger_entered(rad_exec_world *w, const rad_vm_task *t, enum rad_gate_
 {
     bool entered = answer == RAD_GATE_ENTERED;
     RAD_EXEC_CHECK(w, GATE, entered == !w->ledger.shut, w->gate_object,
-                   "the gate is %s and task %u from outside was %s",
-                   w->ledger.shut ? "shut" : "open", t->id, entered ? "let in" : "refused");
+                   "the gate is %s and task %u from outside was %s", w->ledger.shut ? "shut" : "open", t->id,
+                   entered ? "let in" : "refused");
 }
 
 /* ---- Steps of a worker ------------------------------------------------------------------------------ */
@@ -210,18 +205,18 @@ static bool picked(rad_exec_world *w, uint32_t worker, const rad_step *step, rad
     expected_pick e = pick_of(worker, step);
     rad_line_of_tasks *l = line_of(w, e.kind, e.worker);
     RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_QUEUED, w->task_object,
-                   "worker %u takes task %u, which is %s: its token %llu was used before", worker,
-                   t->id, life_names[t->life], (unsigned long long)t->token);
+                   "worker %u takes task %u, which is %s: its token %llu was used before", worker, t->id,
+                   life_names[t->life], (unsigned long long)t->token);
     if (t->life != RAD_LIFE_QUEUED) return false;
     bool in_line = t->line_kind == e.kind && t->where == e.worker;
     RAD_EXEC_CHECK(w, STATE_OVERLAP, in_line, w->task_object,
-                   "worker %u takes task %u from the %s of %u; it is in the %s of %u", worker,
-                   t->id, line_names[e.kind], e.worker, line_names[t->line_kind], t->where);
+                   "worker %u takes task %u from the %s of %u; it is in the %s of %u", worker, t->id,
+                   line_names[e.kind], e.worker, line_names[t->line_kind], t->where);
     if (!in_line) return false;
     uint32_t right = e.newest ? l->newest : l->oldest;
     RAD_EXEC_CHECK(w, STEAL_ORDER, right == t->id, w->task_object,
-                   "worker %u takes task %u from the %s of %u; the %s is task %u", worker, t->id,
-                   line_names[e.kind], e.worker, e.newest ? "newest" : "oldest", right);
+                   "worker %u takes task %u from the %s of %u; the %s is task %u", worker, t->id, line_names[e.kind],
+                   e.worker, e.newest ? "newest" : "oldest", right);
     line_remove(w, l, t);
     return true;
 }
@@ -237,11 +232,8 @@ static void found_nothing(rad_exec_world *w, uint32_t worker, const rad_step *st
     bool robbed = step->victim != RAD_NONE;
     uint32_t at = robbed ? step->victim : worker;
     bool empty = line_is_empty(w, RAD_LINE_LATER, at);
-    if (robbed || step->phase == RAD_PHASE_PICK)
-        empty = empty && line_is_empty(w, RAD_LINE_LOCAL, at);
-    if (!robbed)
-        empty =
-            empty && line_is_empty(w, RAD_LINE_INBOX, at) && line_is_empty(w, RAD_LINE_INJECTOR, 0);
+    if (robbed || step->phase == RAD_PHASE_PICK) empty = empty && line_is_empty(w, RAD_LINE_LOCAL, at);
+    if (!robbed) empty = empty && line_is_empty(w, RAD_LINE_INBOX, at) && line_is_empty(w, RAD_LINE_INJECTOR, 0);
     RAD_EXEC_CHECK(w, LOST_TASK, empty, w->task_object,
                    "worker %u finds nothing in the queues of worker %u, or in the injector; there "
                    "is something",
@@ -298,8 +290,8 @@ static void check_starvation(rad_exec_world *w, uint32_t worker)
         const rad_vm_task *t = rad__world_task(w, l->oldest);
         uint64_t picks = kind == RAD_LINE_INJECTOR ? w->ledger.picks : lw->picks;
         RAD_EXEC_CHECK(w, STARVATION, picks <= t->deadline, w->task_object,
-                       "task %u has waited in the %s of worker %u for %llu picks too long", t->id,
-                       line_names[kind], worker, (unsigned long long)(picks - t->deadline));
+                       "task %u has waited in the %s of worker %u for %llu picks too long", t->id, line_names[kind],
+                       worker, (unsigned long long)(picks - t->deadline));
     }
 }
 
@@ -325,8 +317,7 @@ static void check_spreads(rad_exec_world *w, uint32_t worker)
     bool spreads = w->workers[worker].phase == RAD_PHASE_SPREAD;
     RAD_EXEC_CHECK(w, UNPARK_ORDER, spreads == due, w->idle_object,
                    "worker %u found a task and %s for more with %u searching, parked %#llx", worker,
-                   spreads ? "looks" : "does not look", w->ledger.searching,
-                   (unsigned long long)w->ledger.parked);
+                   spreads ? "looks" : "does not look", w->ledger.searching, (unsigned long long)w->ledger.parked);
 }
 
 static void idle_stepped(rad_exec_world *w, uint32_t worker, const rad_step *step)
@@ -409,13 +400,11 @@ static void check_gate(rad_exec_world *w)
                    "the gate counts %llu; %u tasks are alive and the workers' credit is %llu",
                    (unsigned long long)count, g->alive, (unsigned long long)g->credit);
     RAD_EXEC_CHECK(w, GATE, rad__gate_is_open(&w->sched.gate) == !g->shut, w->gate_object,
-                   "the gate is %s and should be %s", g->shut ? "open" : "shut",
-                   g->shut ? "shut" : "open");
+                   "the gate is %s and should be %s", g->shut ? "open" : "shut", g->shut ? "shut" : "open");
     int64_t failure = atomic_load_explicit(&w->sched.failure, memory_order_relaxed);
-    RAD_EXEC_CHECK(
-        w, PANIC_ESCAPED, failure == g->failure, w->gate_object,
-        "the first task to fail was %lld; the executor remembers %lld (task + 1, 0: none)",
-        (long long)g->failure, (long long)failure);
+    RAD_EXEC_CHECK(w, PANIC_ESCAPED, failure == g->failure, w->gate_object,
+                   "the first task to fail was %lld; the executor remembers %lld (task + 1, 0: none)",
+                   (long long)g->failure, (long long)failure);
 }
 
 static void check_done(rad_exec_world *w)
@@ -436,21 +425,17 @@ static void check_idle(rad_exec_world *w)
 {
     rad_ledger *g = &w->ledger;
     if (g->done || w->c->plain_wake) return;
-    uint32_t searching = rad__idle_searching(&w->sched.idle),
-             parked = rad__idle_parked(&w->sched.idle);
-    RAD_EXEC_CHECK(w, UNPARK_ORDER,
-                   searching == g->searching && parked == (uint32_t)__builtin_popcountll(g->parked),
-                   w->idle_object,
-                   "%u workers search and %d are parked; the executor counts %u and %u",
-                   g->searching, __builtin_popcountll(g->parked), searching, parked);
+    uint32_t searching = rad__idle_searching(&w->sched.idle), parked = rad__idle_parked(&w->sched.idle);
+    RAD_EXEC_CHECK(w, UNPARK_ORDER, searching == g->searching && parked == (uint32_t)__builtin_popcountll(g->parked),
+                   w->idle_object, "%u workers search and %d are parked; the executor counts %u and %u", g->searching,
+                   __builtin_popcountll(g->parked), searching, parked);
 }
 
 static void check_permits(rad_exec_world *w)
 {
     for (uint32_t i = 0; i < w->c->resource_count; i++)
-        RAD_EXEC_CHECK(w, PERMIT_OVERFLOW, w->available[i] <= w->c->totals[i],
-                       w->resource_objects[i], "resource %u has %u units to give of %u", i,
-                       w->available[i], w->c->totals[i]);
+        RAD_EXEC_CHECK(w, PERMIT_OVERFLOW, w->available[i] <= w->c->totals[i], w->resource_objects[i],
+                       "resource %u has %u units to give of %u", i, w->available[i], w->c->totals[i]);
 }
 
 void rad__ledger_check(rad_exec_world *w)
@@ -471,8 +456,8 @@ static void census_queues(rad_exec_world *w)
     rad_ledger *g = &w->ledger;
     uint64_t injected = rad__injector_count(&w->sched.injector);
     RAD_EXEC_CHECK(w, LOST_TASK, injected == g->injector.count, w->injector_object,
-                   "the injector holds %llu tasks; %u were pushed and not popped",
-                   (unsigned long long)injected, g->injector.count);
+                   "the injector holds %llu tasks; %u were pushed and not popped", (unsigned long long)injected,
+                   g->injector.count);
     for (uint32_t i = 0; i < w->c->workers; i++) {
         const rad_ledger_worker *lw = &g->workers[i];
         uint64_t local = rad__deque_count(&w->workers[i].local);
@@ -481,14 +466,12 @@ static void census_queues(rad_exec_world *w)
                        "worker %u holds woken tasks; the injector takes all that are woken", i);
         bool inbox_empty = rad__inbox_is_empty(&w->workers[i].inbox);
         RAD_EXEC_CHECK(w, LOST_TASK,
-                       local == lw->lines[RAD_LINE_LOCAL].count &&
-                           later == lw->lines[RAD_LINE_LATER].count &&
+                       local == lw->lines[RAD_LINE_LOCAL].count && later == lw->lines[RAD_LINE_LATER].count &&
                            inbox_empty == (lw->lines[RAD_LINE_INBOX].count == 0),
-                       w->worker_objects[i],
-                       "worker %u holds %llu and %llu tasks, inbox %s; should be %u, %u, %u", i,
-                       (unsigned long long)local, (unsigned long long)later,
-                       inbox_empty ? "empty" : "filled", lw->lines[RAD_LINE_LOCAL].count,
-                       lw->lines[RAD_LINE_LATER].count, lw->lines[RAD_LINE_INBOX].count);
+                       w->worker_objects[i], "worker %u holds %llu and %llu tasks, inbox %s; should be %u, %u, %u", i,
+                       (unsigned long long)local, (unsigned long long)later, inbox_empty ? "empty" : "filled",
+                       lw->lines[RAD_LINE_LOCAL].count, lw->lines[RAD_LINE_LATER].count,
+                       lw->lines[RAD_LINE_INBOX].count);
     }
 }
 
@@ -499,11 +482,11 @@ static void census_permits(rad_exec_world *w)
         for (uint32_t t = 0; t < w->task_count; t++) held += rad__world_task(w, t)->held[i];
         uint64_t sum = held + w->available[i];
         RAD_EXEC_CHECK(w, PERMIT_UNDERFLOW, sum >= w->c->totals[i], w->resource_objects[i],
-                       "resource %u: %llu units held and %u to give make less than %u", i,
-                       (unsigned long long)held, w->available[i], w->c->totals[i]);
+                       "resource %u: %llu units held and %u to give make less than %u", i, (unsigned long long)held,
+                       w->available[i], w->c->totals[i]);
         RAD_EXEC_CHECK(w, PERMIT_OVERFLOW, sum <= w->c->totals[i], w->resource_objects[i],
-                       "resource %u: %llu units held and %u to give make more than %u", i,
-                       (unsigned long long)held, w->available[i], w->c->totals[i]);
+                       "resource %u: %llu units held and %u to give make more than %u", i, (unsigned long long)held,
+                       w->available[i], w->c->totals[i]);
     }
 }
 
@@ -515,11 +498,10 @@ void rad__ledger_census(rad_exec_world *w)
     uint32_t blocked = lives[RAD_LIFE_SLEEPING] + lives[RAD_LIFE_WAITING];
     uint32_t alive = lives[RAD_LIFE_QUEUED] + lives[RAD_LIFE_CURRENT] + blocked;
     RAD_EXEC_CHECK(w, LOST_TASK,
-                   alive == g->alive && lives[RAD_LIFE_QUEUED] == g->runnable &&
-                       lives[RAD_LIFE_ENDED] == g->ended && lives[RAD_LIFE_REFUSED] == g->refused,
-                   w->task_object, "%u tasks alive, %u runnable, %u ended; counted %u, %u, %u",
-                   alive, lives[RAD_LIFE_QUEUED], lives[RAD_LIFE_ENDED], g->alive, g->runnable,
-                   g->ended);
+                   alive == g->alive && lives[RAD_LIFE_QUEUED] == g->runnable && lives[RAD_LIFE_ENDED] == g->ended &&
+                       lives[RAD_LIFE_REFUSED] == g->refused,
+                   w->task_object, "%u tasks alive, %u runnable, %u ended; counted %u, %u, %u", alive,
+                   lives[RAD_LIFE_QUEUED], lives[RAD_LIFE_ENDED], g->alive, g->runnable, g->ended);
     census_queues(w);
     census_permits(w);
 }

@@ -62,9 +62,7 @@ static void worker_announce(rad_exec_world *w, uint32_t i)
     uint32_t object = w->worker_objects[i], site = site_of_phase(production->phase);
     enum rad_access access = RAD_WRITE;
     switch (production->phase) {
-    case RAD_PHASE_RUN:
-        site = SITE_OP + rad__vm_next_op(w, (const rad_vm_task *)production->current);
-        break;
+    case RAD_PHASE_RUN: site = SITE_OP + rad__vm_next_op(w, (const rad_vm_task *)production->current); break;
     case RAD_PHASE_SEARCH:
     case RAD_PHASE_FOUND:
     case RAD_PHASE_SPREAD:
@@ -129,8 +127,7 @@ static void outside_settle(rad_exec_world *w)
 {
     rad_queued sleeper;
     uint64_t at;
-    offer(w, w->timer_action,
-          rad__event_queue_peek(&w->sleepers, &sleeper) && sleeper.time <= w->now);
+    offer(w, w->timer_action, rad__event_queue_peek(&w->sleepers, &sleeper) && sleeper.time <= w->now);
     uint32_t others = rad_enabled_count(w->k) - rad_is_enabled(w->k, w->clock_action);
     offer(w, w->clock_action, (w->c->eager_time || others == 0) && next_moment(w, &at));
 }
@@ -151,8 +148,7 @@ static void note_step(rad_exec_world *w, const rad_worker *production, const rad
     if (step->phase == RAD_PHASE_SEARCH && production->phase == RAD_PHASE_STEAL)
         rad__world_note(w, RAD_NOTE_SEARCHES, 0);
     if (step->phase == RAD_PHASE_RECHECK)
-        rad__world_note(w, production->phase == RAD_PHASE_NOTIFY ? RAD_NOTE_SEES : RAD_NOTE_PARKS,
-                        0);
+        rad__world_note(w, production->phase == RAD_PHASE_NOTIFY ? RAD_NOTE_SEES : RAD_NOTE_PARKS, 0);
     if (step->phase == RAD_PHASE_PARKED) rad__world_note(w, RAD_NOTE_GETS_UP, 0);
     if (step->phase != RAD_PHASE_PICK && step->phase != RAD_PHASE_STEAL) return;
     if (step->source == RAD_FROM_NOWHERE) {
@@ -191,8 +187,7 @@ static void step_worker(rad_exec_world *w, uint32_t i)
 static void unblock(rad_exec_world *w, rad_vm_task *t, bool allowed, const char *event)
 {
     RAD_EXEC_CHECK(w, ILLEGAL_UNBLOCK, allowed, w->task_object,
-                   "task %u goes on because of %s, which it did not wait for or which has not come",
-                   t->id, event);
+                   "task %u goes on because of %s, which it did not wait for or which has not come", t->id, event);
     rad__world_note(w, RAD_NOTE_GOES_ON, t->id);
     rad__vm_unblock(w, t);
 }
@@ -299,8 +294,7 @@ static void check_wakeups(rad_exec_world *w)
     if (able > 0) return;
     if (w->ledger.runnable > 0 && !w->ledger.done)
         RAD_EXEC_FAIL(w, LOST_WAKEUP, w->idle_object,
-                      "tasks that can run: %u; every worker sleeps, and none will be woken",
-                      w->ledger.runnable);
+                      "tasks that can run: %u; every worker sleeps, and none will be woken", w->ledger.runnable);
     for (uint32_t i = 0; w->ledger.done && i < w->c->workers; i++)
         if (w->workers[i].phase != RAD_PHASE_STOPPED)
             RAD_EXEC_FAIL(w, LOST_WAKEUP, w->idle_object, "all is done and worker %u sleeps", i);
@@ -317,8 +311,7 @@ static void exec_check(void *self, rad_kernel *k)
 
 enum rad_expect rad__world_outcome(const rad_exec_world *w)
 {
-    if (w->ledger.alive > 0 && !(w->ledger.done && w->c->stop_on_failure))
-        return RAD_EXPECT_DEADLOCK;
+    if (w->ledger.alive > 0 && !(w->ledger.done && w->c->stop_on_failure)) return RAD_EXPECT_DEADLOCK;
     return w->ledger.refused > 0 ? RAD_EXPECT_REFUSED : RAD_EXPECT_COMPLETED;
 }
 
@@ -331,22 +324,18 @@ static enum rad_end exec_idle(void *self, rad_kernel *k)
     enum rad_expect outcome = rad__world_outcome(w), expect = w->c->expect;
     k->reached[SITE_END + outcome - RAD_EXPECT_COMPLETED] = 1;
     if (outcome == RAD_EXPECT_DEADLOCK && expect != RAD_EXPECT_DEADLOCK) {
-        rad_fail(k, RAD_ORACLE_DEADLOCK, w->task_object,
-                 "%u tasks are blocked and nothing will wake them", w->ledger.alive);
+        rad_fail(k, RAD_ORACLE_DEADLOCK, w->task_object, "%u tasks are blocked and nothing will wake them",
+                 w->ledger.alive);
         return RAD_END_FINISHED;
     }
-    RAD_EXEC_CHECK(w, DONE, !w->ledger.shut || w->ledger.alive > 0 || w->ledger.done,
-                   w->gate_object,
+    RAD_EXEC_CHECK(w, DONE, !w->ledger.shut || w->ledger.alive > 0 || w->ledger.done, w->gate_object,
                    "the gate is shut, no task is alive, and the executor has not ended");
-    bool as_expected =
-        expect == RAD_EXPECT_ENDS ? outcome != RAD_EXPECT_DEADLOCK : outcome == expect;
-    RAD_EXEC_CHECK(w, OUTCOME, as_expected, w->task_object, "the outcome is %s; expected %s",
-                   rad__expect_name(outcome), rad__expect_name(expect));
-    for (uint32_t i = 0;
-         outcome != RAD_EXPECT_DEADLOCK && w->ledger.failure == 0 && i < w->c->resource_count; i++)
+    bool as_expected = expect == RAD_EXPECT_ENDS ? outcome != RAD_EXPECT_DEADLOCK : outcome == expect;
+    RAD_EXEC_CHECK(w, OUTCOME, as_expected, w->task_object, "the outcome is %s; expected %s", rad__expect_name(outcome),
+                   rad__expect_name(expect));
+    for (uint32_t i = 0; outcome != RAD_EXPECT_DEADLOCK && w->ledger.failure == 0 && i < w->c->resource_count; i++)
         RAD_EXEC_CHECK(w, PERMIT_LEAK, w->available[i] == w->c->totals[i], w->resource_objects[i],
-                       "at the end resource %u has %u units of %u", i, w->available[i],
-                       w->c->totals[i]);
+                       "at the end resource %u has %u units of %u", i, w->available[i], w->c->totals[i]);
     return RAD_END_FINISHED;
 }
 
@@ -430,10 +419,8 @@ static void make_objects(rad_exec_world *w)
     w->injector_object = rad_object(k, RAD_NONE, "injector");
     w->time_object = rad_object(k, RAD_NONE, "time");
     w->task_object = rad_object(k, RAD_NONE, "task");
-    for (uint32_t i = 0; i < w->c->workers; i++)
-        w->worker_objects[i] = rad_object(k, RAD_NONE, "deque");
-    for (uint32_t i = 0; i < w->c->resource_count; i++)
-        w->resource_objects[i] = rad_object(k, RAD_NONE, "resource");
+    for (uint32_t i = 0; i < w->c->workers; i++) w->worker_objects[i] = rad_object(k, RAD_NONE, "deque");
+    for (uint32_t i = 0; i < w->c->resource_count; i++) w->resource_objects[i] = rad_object(k, RAD_NONE, "resource");
 }
 
 /* In canonical order: events, timer, workers, clock. Their numbers follow each other. */
@@ -444,18 +431,16 @@ static void make_actions(rad_exec_world *w)
         const char *role = rad__event_name(w->c->events[i].kind);
         uint32_t kind = (uint32_t)RAD_KIND_EVENT + w->c->events[i].kind;
         w->event_actions[i] = rad_action(k, kind, rad_actor(k, RAD_NONE, role), RAD_NONE, i);
-        rad_announce(k, w->event_actions[i], (uint32_t)SITE_EVENT + w->c->events[i].kind,
-                     w->injector_object, RAD_WRITE);
+        rad_announce(k, w->event_actions[i], (uint32_t)SITE_EVENT + w->c->events[i].kind, w->injector_object,
+                     RAD_WRITE);
     }
-    w->timer_action =
-        rad_action(k, RAD_KIND_TIMER, rad_actor(k, RAD_NONE, "timer"), w->time_object, 0);
+    w->timer_action = rad_action(k, RAD_KIND_TIMER, rad_actor(k, RAD_NONE, "timer"), w->time_object, 0);
     rad_announce(k, w->timer_action, SITE_TIMER, w->injector_object, RAD_WRITE);
     for (uint32_t i = 0; i < w->c->workers; i++) {
         w->worker_actors[i] = rad_actor(k, RAD_NONE, "worker");
         w->worker_actions[i] = rad_action(k, RAD_KIND_WORKER, w->worker_actors[i], RAD_NONE, i);
     }
-    w->clock_action =
-        rad_action(k, RAD_KIND_CLOCK, rad_actor(k, RAD_NONE, "clock"), w->time_object, 0);
+    w->clock_action = rad_action(k, RAD_KIND_CLOCK, rad_actor(k, RAD_NONE, "clock"), w->time_object, 0);
     rad_announce(k, w->clock_action, SITE_CLOCK, w->time_object, RAD_WRITE);
 }
 
@@ -481,11 +466,9 @@ static void exec_reset(void *self, rad_kernel *k)
     rad__ledger_reset(w);
     make_objects(w);
     make_actions(w);
-    for (uint32_t i = 0; i < w->c->task_count; i++)
-        rad__vm_task(w, w->c->tasks[i].program, w->c->tasks[i].at);
+    for (uint32_t i = 0; i < w->c->task_count; i++) rad__vm_task(w, w->c->tasks[i].program, w->c->tasks[i].at);
     for (uint32_t i = 0; i < w->c->workers; i++) worker_settle(w, i);
-    for (uint32_t i = 0; i < w->c->runnable_count; i++)
-        rad__vm_start(w, rad__world_task(w, w->c->runnable[i]));
+    for (uint32_t i = 0; i < w->c->runnable_count; i++) rad__vm_start(w, rad__world_task(w, w->c->runnable[i]));
     events_become_due(w);
     outside_settle(w);
 }
@@ -503,13 +486,11 @@ static const char *exec_site_name(const void *self, uint32_t site)
     if (site < SITE_OP) return rad__phase_name(site < RAD_PHASE_RUN ? site : site + 1);
     if (site < SITE_EVENT) return rad__opcode_name(site - SITE_OP);
     if (site < SITE_TIMER) return rad__event_name(site - SITE_EVENT);
-    if (site >= SITE_END && site < SITE_COUNT)
-        return rad__expect_name(site - SITE_END + RAD_EXPECT_COMPLETED);
+    if (site >= SITE_END && site < SITE_COUNT) return rad__expect_name(site - SITE_END + RAD_EXPECT_COMPLETED);
     return site == SITE_TIMER ? "timer" : site == SITE_CLOCK ? "clock" : NULL;
 }
 
-static void exec_describe(const void *self, void (*line)(void *context, const char *text),
-                          void *context)
+static void exec_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     rad_bytes text = {0};
     rad__world_describe(self, &text);

@@ -94,11 +94,9 @@ static void cut_program(rad_exec_case *c, uint32_t program)
             const rad_instruction *in = &c->programs[p].code[i];
             if (in->op == RAD_OP_SPAWN && in->what == program) cut_code(c, p, i, i + 1);
         }
-    memmove(&c->programs[program], &c->programs[program + 1],
-            (c->program_count - program - 1) * sizeof c->programs[0]);
+    memmove(&c->programs[program], &c->programs[program + 1], (c->program_count - program - 1) * sizeof c->programs[0]);
     c->program_count--;
-    for (uint32_t i = 0; i < c->task_count; i++)
-        c->tasks[i].program = renumbered(c->tasks[i].program, program);
+    for (uint32_t i = 0; i < c->task_count; i++) c->tasks[i].program = renumbered(c->tasks[i].program, program);
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = 0; i < c->programs[p].length; i++)
             if (c->programs[p].code[i].op == RAD_OP_SPAWN)
@@ -112,8 +110,7 @@ static bool uses_resource(const rad_instruction *in)
 
 static void cut_resource(rad_exec_case *c, uint32_t resource)
 {
-    memmove(&c->totals[resource], &c->totals[resource + 1],
-            (c->resource_count - resource - 1) * sizeof c->totals[0]);
+    memmove(&c->totals[resource], &c->totals[resource + 1], (c->resource_count - resource - 1) * sizeof c->totals[0]);
     c->resource_count--;
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = 0; i < c->programs[p].length; i++) {
@@ -149,8 +146,7 @@ static bool resource_is_used(const rad_exec_case *c, uint32_t resource)
 {
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = 0; i < c->programs[p].length; i++)
-            if (uses_resource(&c->programs[p].code[i]) && c->programs[p].code[i].what == resource)
-                return true;
+            if (uses_resource(&c->programs[p].code[i]) && c->programs[p].code[i].what == resource) return true;
     return false;
 }
 

@@ -42,15 +42,13 @@ typedef struct inheritance {
     rad_digest from, to;
     bool known;
     uint32_t from_events, from_workers, to_events, to_workers;
-    uint32_t
-        events[RAD_CASE_EVENTS_MAX]; /* event of the larger case → of the smaller, or RAD_NONE */
+    uint32_t events[RAD_CASE_EVENTS_MAX]; /* event of the larger case → of the smaller, or RAD_NONE */
 } inheritance;
 
 static bool same_event(const rad_case_event *a, const rad_case_event *b)
 {
     /* A start event may have got another number when a task was taken out. */
-    return a->kind == b->kind && a->at == b->at &&
-           (a->kind == RAD_EVENT_START || a->what == b->what);
+    return a->kind == b->kind && a->at == b->at && (a->kind == RAD_EVENT_START || a->what == b->what);
 }
 
 /* The events of the smaller case are some of those of the larger one, in order; or all, one of them earlier. */
@@ -59,16 +57,14 @@ static void match_events(inheritance *map, const rad_exec_case *from, const rad_
     uint32_t next = 0;
     bool all = from->event_count == to->event_count;
     for (uint32_t i = 0; i < from->event_count; i++) {
-        bool same =
-            next < to->event_count && (all || same_event(&from->events[i], &to->events[next]));
+        bool same = next < to->event_count && (all || same_event(&from->events[i], &to->events[next]));
         map->events[i] = same ? next++ : RAD_NONE;
     }
 }
 
 static bool inherit(inheritance *map, const rad_case *from, const rad_case *to)
 {
-    rad_digest a = rad__digest_of(from->body, strlen(from->body)),
-               b = rad__digest_of(to->body, strlen(to->body));
+    rad_digest a = rad__digest_of(from->body, strlen(from->body)), b = rad__digest_of(to->body, strlen(to->body));
     if (map->known && rad__digest_equal(a, map->from) && rad__digest_equal(b, map->to)) return true;
     rad_exec_case *x = case_of(from), *y = case_of(to);
     map->known = x != NULL && y != NULL;
@@ -87,8 +83,7 @@ static bool inherit(inheritance *map, const rad_case *from, const rad_case *to)
 }
 
 /* Actors are numbered as they are made (machine.c): events, timer, workers, clock. */
-uint32_t rad__world_case_heir(const rad_case *from, const rad_case *to, const rad_cursor *at,
-                              uint32_t actor)
+uint32_t rad__world_case_heir(const rad_case *from, const rad_case *to, const rad_cursor *at, uint32_t actor)
 {
     static inheritance map;
     (void)at;

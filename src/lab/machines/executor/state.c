@@ -24,8 +24,7 @@ static void add(state_words *s, uint64_t value)
     s->words[s->count++] = value;
 }
 
-static void add_line(const rad_exec_world *w, state_words *h, const rad_line_of_tasks *l,
-                     uint64_t picks)
+static void add_line(const rad_exec_world *w, state_words *h, const rad_line_of_tasks *l, uint64_t picks)
 {
     add(h, l->count);
     for (uint32_t id = l->oldest; id != RAD_NONE; id = rad__world_task(w, id)->newer) {
@@ -53,8 +52,7 @@ static uint64_t sleepers_before(const rad_exec_world *w, const rad_vm_task *t)
     uint64_t before = 0;
     for (uint32_t i = 0; i < w->task_count; i++) {
         const rad_vm_task *other = rad__world_task(w, i);
-        before +=
-            other->life == RAD_LIFE_SLEEPING && other->until == t->until && other->slept < t->slept;
+        before += other->life == RAD_LIFE_SLEEPING && other->until == t->until && other->slept < t->slept;
     }
     return before;
 }
@@ -91,8 +89,7 @@ void rad__ledger_state(const rad_exec_world *w, rad_state_hash *hash)
     add(&h, atomic_load_explicit(&w->sched.gate.word, memory_order_relaxed));
     add(&h, rad__idle_searching(&w->sched.idle));
     add(&h, g->parked);
-    add(&h,
-        (uint64_t)atomic_load_explicit(&w->sched.idle.next, memory_order_relaxed) << 32 | g->done);
+    add(&h, (uint64_t)atomic_load_explicit(&w->sched.idle.next, memory_order_relaxed) << 32 | g->done);
     add(&h, (uint64_t)g->failure);
     add_outside(w, &h);
     flush(&h);

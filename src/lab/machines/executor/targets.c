@@ -8,12 +8,11 @@
 
 #include <string.h>
 
-static int bound_check(const char *name, uint32_t value, uint32_t min, uint32_t max,
-                       rad_error *error)
+static int bound_check(const char *name, uint32_t value, uint32_t min, uint32_t max, rad_error *error)
 {
     if (value >= min && value <= max) return 0;
-    return rad__error(error, RAD_EINPUT, "%s: %u is out of range, %u ... %u", name, (unsigned)value,
-                      (unsigned)min, (unsigned)max);
+    return rad__error(error, RAD_EINPUT, "%s: %u is out of range, %u ... %u", name, (unsigned)value, (unsigned)min,
+                      (unsigned)max);
 }
 
 static int bounds_check(const rad_exec_bounds *b, rad_error *error)
@@ -50,8 +49,7 @@ int rad_exec_generate(uint64_t seed, const rad_exec_bounds *b, rad_target *t, ra
 int rad_exec_listed(uint32_t i, char name[32], rad_target *t, rad_error *error)
 {
     if (i >= RAD_EXEC_LISTED)
-        return rad__error(error, RAD_EINPUT, "case %u: the list has %d", (unsigned)i,
-                          RAD_EXEC_LISTED);
+        return rad__error(error, RAD_EINPUT, "case %u: the list has %d", (unsigned)i, RAD_EXEC_LISTED);
     return target_of(rad__exec_listed(i, name), t, error);
 }
 
@@ -59,8 +57,7 @@ int rad_exec_shape_of(const rad_target *t, rad_exec_shape *out, rad_error *error
 {
     *out = (rad_exec_shape){0};
     if (t->machine != &rad__machine_exec)
-        return rad__error(error, RAD_EINPUT, "expected a case of machine exec, found one of %s",
-                          t->machine->name);
+        return rad__error(error, RAD_EINPUT, "expected a case of machine exec, found one of %s", t->machine->name);
     const char *body = t->c.body ? t->c.body : t->machine->body;
     rad_exec_case *c = rad__exec_case_parse(body, strlen(body), NULL, error);
     if (c == NULL) return error->code;

@@ -20,11 +20,8 @@ rad_vm_task *rad__vm_task(rad_exec_world *w, uint32_t program, uint32_t at)
         w->chunk_count++;
     }
     rad_vm_task *t = rad__world_task(w, id);
-    *t = (rad_vm_task){.id = id,
-                       .program = (uint16_t)program,
-                       .pc = (uint16_t)at,
-                       .older = RAD_NONE,
-                       .newer = RAD_NONE};
+    *t =
+        (rad_vm_task){.id = id, .program = (uint16_t)program, .pc = (uint16_t)at, .older = RAD_NONE, .newer = RAD_NONE};
     t->task.run = vm_run;
     w->task_count++;
     return t;
@@ -104,8 +101,8 @@ static void vm_release(rad_exec_world *w, rad_vm_task *t, const rad_instruction 
     uint32_t object = w->resource_objects[in->what];
     rad_touch(w->k, object, RAD_WRITE);
     RAD_EXEC_CHECK(w, DOUBLE_RELEASE, t->held[in->what] >= in->amount, object,
-                   "task %u gives back %u units of resource %u and holds %u", t->id,
-                   (unsigned)in->amount, (unsigned)in->what, (unsigned)t->held[in->what]);
+                   "task %u gives back %u units of resource %u and holds %u", t->id, (unsigned)in->amount,
+                   (unsigned)in->what, (unsigned)t->held[in->what]);
     uint32_t units = in->amount < t->held[in->what] ? in->amount : t->held[in->what];
     t->held[in->what] -= units;
     w->available[in->what] += units;
@@ -116,8 +113,7 @@ static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_instru
     t->until = w->now + in->amount;
     t->slept = w->sleeps++;
     t->life = RAD_LIFE_SLEEPING;
-    if (rad__event_queue_push(&w->sleepers, t->until, t->id, NULL) != RAD_QUEUE_OK)
-        w->too_many_tasks = true;
+    if (rad__event_queue_push(&w->sleepers, t->until, t->id, NULL) != RAD_QUEUE_OK) w->too_many_tasks = true;
     return RAD_RUN_BLOCKED;
 }
 
@@ -138,8 +134,7 @@ static enum rad_run vm_end(rad_exec_world *w, rad_vm_task *t, bool panic)
 {
     for (uint32_t i = 0; !panic && i < w->c->resource_count; i++)
         RAD_EXEC_CHECK(w, PERMIT_LEAK, t->held[i] == 0, w->resource_objects[i],
-                       "task %u ended and holds %u units of resource %u", t->id,
-                       (unsigned)t->held[i], (unsigned)i);
+                       "task %u ended and holds %u units of resource %u", t->id, (unsigned)t->held[i], (unsigned)i);
     for (uint32_t i = 0; panic && i < w->c->resource_count; i++) { /* as a destructor would */
         w->available[i] += t->held[i];
         t->held[i] = 0;
@@ -172,9 +167,8 @@ static enum rad_run vm_run(rad_task *task, rad_worker *worker)
 {
     rad_vm_task *t = (rad_vm_task *)task;
     rad_exec_world *w = worker->shell;
-    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_CURRENT && t->where == worker->id,
-                   w->task_object, "worker %u runs task %u, which is not its current one",
-                   worker->id, t->id);
+    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_CURRENT && t->where == worker->id, w->task_object,
+                   "worker %u runs task %u, which is not its current one", worker->id, t->id);
     const rad_instruction *in = vm_fetch(w, t);
     rad__world_cover(w, RAD_COVER_OP + in->op);
     rad_note(w->k, code_kind(t), RAD_NONE, t->id);

@@ -57,8 +57,7 @@ const char *rad__exec_kind_name(const void *self, uint32_t kind)
     }
     if (kind >= RAD_KIND_NOTE)
         return kind < RAD_KIND_NOTE + RAD_EXEC_NOTE_COUNT ? note_names[kind - RAD_KIND_NOTE] : NULL;
-    if (kind >= RAD_KIND_EVENT && kind < RAD_KIND_TIMER)
-        return rad__event_name(kind - RAD_KIND_EVENT);
+    if (kind >= RAD_KIND_EVENT && kind < RAD_KIND_TIMER) return rad__event_name(kind - RAD_KIND_EVENT);
     return kind == RAD_KIND_TIMER    ? "timer"
            : kind == RAD_KIND_CLOCK  ? "clock"
            : kind == RAD_KIND_WORKER ? "step"

@@ -24,24 +24,24 @@
 
 #include <raddle/machine.h>
 
-#define RAD_EXEC_ORACLE_LIST(X)                                                                    \
-    X(LOST_TASK, "lost-task")                                                                      \
-    X(DOUBLE_RUN, "double-run")                                                                    \
-    X(STATE_OVERLAP, "state-overlap")                                                              \
-    X(IN_FLIGHT, "in-flight")                                                                      \
-    X(GATE, "gate")                                                                                \
-    X(PERMIT_UNDERFLOW, "permit-underflow")                                                        \
-    X(PERMIT_OVERFLOW, "permit-overflow")                                                          \
-    X(PERMIT_LEAK, "permit-leak")                                                                  \
-    X(DOUBLE_RELEASE, "double-release")                                                            \
-    X(LOST_WAKEUP, "lost-wakeup")                                                                  \
-    X(ILLEGAL_UNBLOCK, "illegal-unblock")                                                          \
-    X(STARVATION, "starvation")                                                                    \
-    X(HOARD, "wake-on-hoard")                                                                      \
-    X(UNPARK_ORDER, "unpark-order")                                                                \
-    X(STEAL_ORDER, "steal-order")                                                                  \
-    X(DONE, "done")                                                                                \
-    X(PANIC_ESCAPED, "panic-escaped")                                                              \
+#define RAD_EXEC_ORACLE_LIST(X)                                                                                        \
+    X(LOST_TASK, "lost-task")                                                                                          \
+    X(DOUBLE_RUN, "double-run")                                                                                        \
+    X(STATE_OVERLAP, "state-overlap")                                                                                  \
+    X(IN_FLIGHT, "in-flight")                                                                                          \
+    X(GATE, "gate")                                                                                                    \
+    X(PERMIT_UNDERFLOW, "permit-underflow")                                                                            \
+    X(PERMIT_OVERFLOW, "permit-overflow")                                                                              \
+    X(PERMIT_LEAK, "permit-leak")                                                                                      \
+    X(DOUBLE_RELEASE, "double-release")                                                                                \
+    X(LOST_WAKEUP, "lost-wakeup")                                                                                      \
+    X(ILLEGAL_UNBLOCK, "illegal-unblock")                                                                              \
+    X(STARVATION, "starvation")                                                                                        \
+    X(HOARD, "wake-on-hoard")                                                                                          \
+    X(UNPARK_ORDER, "unpark-order")                                                                                    \
+    X(STEAL_ORDER, "steal-order")                                                                                      \
+    X(DONE, "done")                                                                                                    \
+    X(PANIC_ESCAPED, "panic-escaped")                                                                                  \
     X(OUTCOME, "outcome")
 
 enum rad_exec_oracle {
@@ -73,8 +73,8 @@ typedef struct rad_vm_task {
     uint32_t id;
     uint16_t program, pc;
     uint8_t life;
-    uint8_t line_kind; /* QUEUED: enum rad_line_kind */
-    uint16_t where;    /* QUEUED: of which worker; CURRENT: on which; WAITING: for which token */
+    uint8_t line_kind;     /* QUEUED: enum rad_line_kind */
+    uint16_t where;        /* QUEUED: of which worker; CURRENT: on which; WAITING: for which token */
     uint32_t older, newer; /* neighbours in its line */
     uint64_t token;        /* of the admission or wake that made it runnable: each is picked once */
     uint64_t deadline;     /* QUEUED: picks after which it has waited too long */
@@ -83,13 +83,7 @@ typedef struct rad_vm_task {
     uint32_t held[RAD_CASE_RESOURCES_MAX];
 } rad_vm_task;
 
-enum rad_line_kind {
-    RAD_LINE_LOCAL = 0,
-    RAD_LINE_LATER,
-    RAD_LINE_INBOX,
-    RAD_LINE_INJECTOR,
-    RAD_LINE_TOKEN
-};
+enum rad_line_kind { RAD_LINE_LOCAL = 0, RAD_LINE_LATER, RAD_LINE_INBOX, RAD_LINE_INJECTOR, RAD_LINE_TOKEN };
 
 enum { RAD_TASKS_CHUNK = 64, RAD_TASK_CHUNKS_MAX = 1024 };
 
@@ -197,31 +191,31 @@ static inline void rad__world_cover(rad_exec_world *w, uint32_t what)
 /* ---- words.c ---------------------------------------------------------------------------------------- */
 
 /* What a step has to tell beside its site; % is the value. Sources are in the order of enum rad_source. */
-#define RAD_EXEC_NOTE_LIST(X)                                                                      \
-    X(NOWHERE, "finds nothing")                                                                    \
-    X(LOCAL, "takes task %, its newest")                                                           \
-    X(OLDEST, "takes task %, its oldest")                                                          \
-    X(LATER, "takes task % from behind")                                                           \
-    X(INBOX, "takes task % from its inbox")                                                        \
-    X(INJECTOR, "takes task % from the injector")                                                  \
-    X(VICTIM, "steals task %")                                                                     \
-    X(VICTIM_LATER, "steals task % from behind")                                                   \
-    X(MOVED, "moves % more behind")                                                                \
-    X(STOLEN_FROM, "of worker %")                                                                  \
-    X(TRIED, "finds nothing at worker %")                                                          \
-    X(SEARCHES, "searches")                                                                        \
-    X(SEES, "sees work, does not park")                                                            \
-    X(PARKS, "sees nothing, parks")                                                                \
-    X(GETS_UP, "gets up")                                                                          \
-    X(WAKES, "wakes worker %")                                                                     \
-    X(STARTS, "task % comes")                                                                      \
-    X(REFUSED, "task % is refused")                                                                \
-    X(GOES_ON, "task % goes on")                                                                   \
-    X(BLOCKS, "has to wait")                                                                       \
-    X(TOO_FEW, "not enough left: %")                                                               \
-    X(TOKEN, "token %")                                                                            \
-    X(SHUTS, "shuts the gate")                                                                     \
-    X(CALLS, "calls worker %")                                                                     \
+#define RAD_EXEC_NOTE_LIST(X)                                                                                          \
+    X(NOWHERE, "finds nothing")                                                                                        \
+    X(LOCAL, "takes task %, its newest")                                                                               \
+    X(OLDEST, "takes task %, its oldest")                                                                              \
+    X(LATER, "takes task % from behind")                                                                               \
+    X(INBOX, "takes task % from its inbox")                                                                            \
+    X(INJECTOR, "takes task % from the injector")                                                                      \
+    X(VICTIM, "steals task %")                                                                                         \
+    X(VICTIM_LATER, "steals task % from behind")                                                                       \
+    X(MOVED, "moves % more behind")                                                                                    \
+    X(STOLEN_FROM, "of worker %")                                                                                      \
+    X(TRIED, "finds nothing at worker %")                                                                              \
+    X(SEARCHES, "searches")                                                                                            \
+    X(SEES, "sees work, does not park")                                                                                \
+    X(PARKS, "sees nothing, parks")                                                                                    \
+    X(GETS_UP, "gets up")                                                                                              \
+    X(WAKES, "wakes worker %")                                                                                         \
+    X(STARTS, "task % comes")                                                                                          \
+    X(REFUSED, "task % is refused")                                                                                    \
+    X(GOES_ON, "task % goes on")                                                                                       \
+    X(BLOCKS, "has to wait")                                                                                           \
+    X(TOO_FEW, "not enough left: %")                                                                                   \
+    X(TOKEN, "token %")                                                                                                \
+    X(SHUTS, "shuts the gate")                                                                                         \
+    X(CALLS, "calls worker %")                                                                                         \
     X(TIME, "it is %")
 
 enum rad_exec_note {
@@ -257,12 +251,10 @@ RAD_INTERNAL void rad__code_texts_free(rad_code_texts *t);
 RAD_INTERNAL void rad__ledger_reset(rad_exec_world *w);
 
 /* A task becomes runnable: pushed by production to that queue of that worker. */
-RAD_INTERNAL void rad__ledger_queued(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind line,
-                                     uint32_t worker);
+RAD_INTERNAL void rad__ledger_queued(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind line, uint32_t worker);
 RAD_INTERNAL void rad__ledger_admitted(rad_exec_world *w, rad_vm_task *t);
 RAD_INTERNAL void rad__ledger_waits(rad_exec_world *w, rad_vm_task *t, uint32_t token);
-RAD_INTERNAL rad_vm_task *rad__ledger_waiter(rad_exec_world *w,
-                                             uint32_t token); /* oldest, or NULL */
+RAD_INTERNAL rad_vm_task *rad__ledger_waiter(rad_exec_world *w, uint32_t token); /* oldest, or NULL */
 
 /* A notice was given and answered `woken`; what it should have been. */
 RAD_INTERNAL void rad__ledger_notified(rad_exec_world *w, uint32_t woken);
@@ -272,8 +264,7 @@ RAD_INTERNAL void rad__ledger_notified_worker(rad_exec_world *w, uint32_t worker
 RAD_INTERNAL void rad__ledger_local_spawn(rad_exec_world *w, uint32_t worker, uint32_t woken);
 
 /* The gate answered an external spawn. */
-RAD_INTERNAL void rad__ledger_entered(rad_exec_world *w, const rad_vm_task *t,
-                                      enum rad_gate_enter answer);
+RAD_INTERNAL void rad__ledger_entered(rad_exec_world *w, const rad_vm_task *t, enum rad_gate_enter answer);
 
 /* After a step of a worker; `phase` before it. */
 RAD_INTERNAL void rad__ledger_stepped(rad_exec_world *w, uint32_t worker, const rad_step *step);
@@ -287,12 +278,10 @@ RAD_INTERNAL void rad__ledger_census(rad_exec_world *w);
 /* Everything that may matter to what happens next, deadlines of waiting tasks included. */
 RAD_INTERNAL void rad__ledger_state(const rad_exec_world *w, rad_state_hash *h);
 
-#define RAD_EXEC_FAIL(w, oracle, object, ...)                                                      \
-    rad_fail((w)->k, RAD_EXEC_##oracle, (object), __VA_ARGS__)
+#define RAD_EXEC_FAIL(w, oracle, object, ...) rad_fail((w)->k, RAD_EXEC_##oracle, (object), __VA_ARGS__)
 
 /* Counts the evaluation; on failure the run ends after this step. */
-#define RAD_EXEC_CHECK(w, oracle, condition, object, ...)                                          \
-    (rad_evaluated((w)->k, RAD_EXEC_##oracle),                                                     \
-     (condition) ? (void)0 : RAD_EXEC_FAIL(w, oracle, object, __VA_ARGS__))
+#define RAD_EXEC_CHECK(w, oracle, condition, object, ...)                                                              \
+    (rad_evaluated((w)->k, RAD_EXEC_##oracle), (condition) ? (void)0 : RAD_EXEC_FAIL(w, oracle, object, __VA_ARGS__))
 
 #endif

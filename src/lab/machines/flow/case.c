@@ -13,8 +13,7 @@ static int flow_name(const rad_case *c, char *name, size_t size, rad_error *erro
     if (body == NULL) return error->code;
     name[0] = 0;
     int status = 0;
-    if (json_object_get(body, "flow"))
-        status = rad__json_text(&place, body, "", "flow", name, size);
+    if (json_object_get(body, "flow")) status = rad__json_text(&place, body, "", "flow", name, size);
     json_decref(body);
     return status;
 }

@@ -20,8 +20,7 @@
 enum { OUTCOMES, FAIL, PROPER };
 
 static const rad_param flow_params[] = {
-    {"outcomes", 0, 0, INT64_MAX, "0: tasks and events are chosen; from 1: drawn from this seed",
-     true},
+    {"outcomes", 0, 0, INT64_MAX, "0: tasks and events are chosen; from 1: drawn from this seed", true},
     {"fail", 0, 0, 1, "1: a case that ends as failed is a failure", true},
     {"proper", 1, 0, 1, "0: completing while others are at work is fine", true},
     {NULL, 0, 0, 0, NULL, false}};
@@ -75,8 +74,7 @@ static bool ending_keep(rad_flow_ending *e, const rad_flow_vm *vm)
 
 static int run_reference(rad_flow_trial *t, uint64_t steps, rad_error *error)
 {
-    const rad_flow_case_options o = {
-        .world = RAD_WORLD_DRAWN, .outcome_seed = t->outcomes, .policy = "first"};
+    const rad_flow_case_options o = {.world = RAD_WORLD_DRAWN, .outcome_seed = t->outcomes, .policy = "first"};
     rad_flow_case *c;
     int status = rad__flow_case_open(&c, t->program, &o, error);
     if (status != 0) return status;
@@ -141,8 +139,7 @@ static void check_proper(rad_flow_trial *t, uint32_t token, const rad_flow_op *o
     if (left == RAD_NONE) return;
     rad__flow_path(t->vm, token, who, sizeof who);
     rad__flow_path(t->vm, left, other, sizeof other);
-    rad_fail_at(t->k, RAD_ORACLE_FLOW_IMPROPER, RAD_NONE, NULL,
-                "%s %s (line %u) while %s is still at line %u", who,
+    rad_fail_at(t->k, RAD_ORACLE_FLOW_IMPROPER, RAD_NONE, NULL, "%s %s (line %u) while %s is still at line %u", who,
                 op->code == RAD_OP_END ? "ends the flow" : "finishes the case", op->line, other,
                 rad__flow_op(t->vm, left)->line);
 }
@@ -178,8 +175,7 @@ static void trial_state(const void *self, rad_state_hash *h)
 /* ---- The end --------------------------------------------------------------------------------------------- */
 
 /* What tokens wait for, each kind once: a deadlock of the same kind is the same bug, whatever its lines are. */
-static const char *const WAITS[] = {"join all", "join first", "join any", "join sync",
-                                    "lock",     "milestone",  NULL};
+static const char *const WAITS[] = {"join all", "join first", "join any", "join sync", "lock", "milestone", NULL};
 
 static uint32_t wait_kind(const rad_flow_vm *vm, uint32_t token)
 {
@@ -212,8 +208,7 @@ static void add_line(void *context, const char *text)
 {
     joined *j = context;
     if (j->used >= sizeof j->text) return;
-    j->used += (size_t)snprintf(j->text + j->used, sizeof j->text - j->used, "%s%s",
-                                j->used > 0 ? "; " : "", text);
+    j->used += (size_t)snprintf(j->text + j->used, sizeof j->text - j->used, "%s%s", j->used > 0 ? "; " : "", text);
 }
 
 static void report_deadlock(rad_flow_trial *t, rad_kernel *k)
@@ -228,13 +223,11 @@ static void report_deadlock(rad_flow_trial *t, rad_kernel *k)
     for (uint32_t i = 0; WAITS[i] != NULL; i++) {
         size_t used = strlen(t->identity);
         if (kinds >> i & 1)
-            snprintf(t->identity + used, sizeof t->identity - used, "%s%s", used > 0 ? "+" : "",
-                     WAITS[i]);
+            snprintf(t->identity + used, sizeof t->identity - used, "%s%s", used > 0 ? "+" : "", WAITS[i]);
     }
     joined all = {"", 0};
     rad__flow_vm_describe(t->vm, add_line, &all);
-    rad_fail(k, RAD_ORACLE_DEADLOCK, rad_object(k, RAD_NONE, t->identity), "deadlock: %s",
-             all.text);
+    rad_fail(k, RAD_ORACLE_DEADLOCK, rad_object(k, RAD_NONE, t->identity), "deadlock: %s", all.text);
 }
 
 static const char *state_name(enum rad_flow_state state)
@@ -267,9 +260,8 @@ static void check_confluence(const rad_flow_trial *t, rad_kernel *k)
     if (e->state == RAD_CASE_RUNNING) return;
     rad_evaluated(k, RAD_ORACLE_FLOW_CONFLUENCE);
     if (vm->result != e->state) {
-        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
-                    "ends as %s; under policy first as %s", state_name(vm->result),
-                    state_name(e->state));
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL, "ends as %s; under policy first as %s",
+                    state_name(vm->result), state_name(e->state));
         return;
     }
     uint32_t variable = differs(t);
@@ -278,13 +270,11 @@ static void check_confluence(const rad_flow_trial *t, rad_kernel *k)
     const char *name = rad__flow_name(&t->program->file, v->name);
     int64_t value = rad__data_at(vm, vm->final)[variable];
     if (v->type == RAD_FLOW_TEXT)
-        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
-                    "%s is \"%.80s\"; under policy first \"%.80s\"", name, vm->texts[value].text,
-                    e->texts[variable] != NULL ? e->texts[variable] : "");
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL, "%s is \"%.80s\"; under policy first \"%.80s\"",
+                    name, vm->texts[value].text, e->texts[variable] != NULL ? e->texts[variable] : "");
     else
-        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL,
-                    "%s is %lld; under policy first %lld", name, (long long)value,
-                    (long long)e->data[variable]);
+        rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL, "%s is %lld; under policy first %lld", name,
+                    (long long)value, (long long)e->data[variable]);
 }
 
 static enum rad_end trial_idle(void *self, rad_kernel *k)
@@ -317,8 +307,7 @@ static const char *trial_site(const void *self, uint32_t site)
     return site < t->program->code_count ? t->words.sites[site] : NULL;
 }
 
-static void trial_describe(const void *self, void (*line)(void *context, const char *text),
-                           void *context)
+static void trial_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     const rad_flow_trial *t = self;
     char text[100];

@@ -7,21 +7,16 @@
 #include "lab/json.h"
 #include "lab/machines/flow/flow.h"
 
-enum {
-    RAD_ORACLE_FLOW_FAILED = RAD_ORACLE_OWN,
-    RAD_ORACLE_FLOW_IMPROPER,
-    RAD_ORACLE_FLOW_CONFLUENCE
-};
+enum { RAD_ORACLE_FLOW_FAILED = RAD_ORACLE_OWN, RAD_ORACLE_FLOW_IMPROPER, RAD_ORACLE_FLOW_CONFLUENCE };
 
 /* What is said of a step: notes by number. Those of the machine itself come first (enum rad_flow_note), then two for
  * each operation, one for each branch, and one for each variable that a step may write. */
 enum { RAD_TELL_OP = 16, RAD_TELL_MOST = 0x8000 };
 
 typedef struct rad_flow_words {
-    const char **notes; /* from RAD_TELL_OP on */
-    const char **sites; /* by operation */
-    uint32_t way, variable,
-        end; /* the first note of a branch, of a variable, and the one after the last */
+    const char **notes;          /* from RAD_TELL_OP on */
+    const char **sites;          /* by operation */
+    uint32_t way, variable, end; /* the first note of a branch, of a variable, and the one after the last */
     rad_arena arena;
 } rad_flow_words;
 
@@ -39,23 +34,19 @@ typedef struct rad_flow_trial {
     rad_kernel *k;
     uint64_t outcomes;
     bool fail_is_reported, proper_is_asked;
-    rad_flow_ending
-        reference; /* of policy first; RAD_CASE_RUNNING: it did not end, or was not asked for */
+    rad_flow_ending reference; /* of policy first; RAD_CASE_RUNNING: it did not end, or was not asked for */
     rad_flow_words words;
     char identity[100];
 } rad_flow_trial;
 
 /* words.c */
-RAD_INTERNAL int rad__flow_words_make(rad_flow_words *w, const rad_flow_program *p,
-                                      rad_error *error);
+RAD_INTERNAL int rad__flow_words_make(rad_flow_words *w, const rad_flow_program *p, rad_error *error);
 
 /* After a step of `token` at `op`: says what it was. */
-RAD_INTERNAL void rad__flow_words_tell(const rad_flow_trial *t, uint32_t token,
-                                       const rad_flow_op *op);
+RAD_INTERNAL void rad__flow_words_tell(const rad_flow_trial *t, uint32_t token, const rad_flow_op *op);
 
 /* case.c */
-RAD_INTERNAL char *rad__flow_case_source(const rad_case *c, char *name, size_t size,
-                                         rad_error *error);
+RAD_INTERNAL char *rad__flow_case_source(const rad_case *c, char *name, size_t size, rad_error *error);
 RAD_INTERNAL uint64_t rad__flow_case_size(const rad_case *c);
 
 #endif

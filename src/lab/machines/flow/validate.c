@@ -9,19 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-int rad_flow_validate(const rad_target *t, const rad_flow_validate_options *o,
-                      rad_flow_validation **out, rad_error *error)
+int rad_flow_validate(const rad_target *t, const rad_flow_validate_options *o, rad_flow_validation **out,
+                      rad_error *error)
 {
     char name[RAD_LEX_NAME_MAX + 1];
     rad_flow_program *p = NULL;
     rad__error_clear(error);
     *out = NULL;
-    if (t->machine != &rad__machine_flow)
-        return rad__error(error, RAD_EINPUT, "%s is no flow", t->machine->name);
+    if (t->machine != &rad__machine_flow) return rad__error(error, RAD_EINPUT, "%s is no flow", t->machine->name);
     char *source = rad__flow_case_source(&t->c, name, sizeof name, error);
     if (source == NULL) return error->code;
-    int status = rad__flow_program_read(&p, "source", source, strlen(source),
-                                        name[0] != 0 ? name : NULL, error);
+    int status = rad__flow_program_read(&p, "source", source, strlen(source), name[0] != 0 ? name : NULL, error);
     rad__free(source);
     if (status == 0) status = rad__flow_validate(p, o, out, error);
     rad__flow_program_free(p);
@@ -50,8 +48,7 @@ static bool is_round(const rad_flow_validation *v, enum rad_flow_property proper
            (property == RAD_FLOW_NO_LIVELOCK || property == RAD_FLOW_CAN_END);
 }
 
-static rad_target case_of(const rad_target *t, const rad_flow_validation *v,
-                          enum rad_flow_property property)
+static rad_target case_of(const rad_target *t, const rad_flow_validation *v, enum rad_flow_property property)
 {
     const rad_flow_verdict *f = &v->verdicts[property];
     rad_target own = *t;
@@ -60,15 +57,12 @@ static rad_target case_of(const rad_target *t, const rad_flow_validation *v,
     snprintf(words, sizeof words, "outcomes=%llu fail=0 proper=%d", (unsigned long long)f->outcomes,
              property == RAD_FLOW_PROPER_END);
     rad_target_set(&own, words, &ignored);
-    own.c.max_steps = is_round(v, property)          ? f->steps
-                      : f->steps > RAD_MAX_STEPS / 2 ? 2 * f->steps
-                                                     : 0;
+    own.c.max_steps = is_round(v, property) ? f->steps : f->steps > RAD_MAX_STEPS / 2 ? 2 * f->steps : 0;
     return own;
 }
 
-int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v,
-                            enum rad_flow_property property, bool other, rad_artifact **a,
-                            rad_error *error)
+int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v, enum rad_flow_property property,
+                            bool other, rad_artifact **a, rad_error *error)
 {
     const rad_flow_verdict *f = &v->verdicts[property];
     rad__error_clear(error);
@@ -86,8 +80,8 @@ int rad_flow_counterexample(const rad_target *t, const rad_flow_validation *v,
     if (rig.kernel->outcome == RAD_OUTCOME_ERROR)
         status = rad__error(error, rig.kernel->error.code, "%s", rig.kernel->error.text);
     else if (!shows(property, other, rig.kernel))
-        status = rad__error(error, RAD_EBUG, "the run that should show it does not: %s",
-                            rad_flow_property_name(property));
+        status =
+            rad__error(error, RAD_EBUG, "the run that should show it does not: %s", rad_flow_property_name(property));
     else
         status = rad__artifact_of_run(a, &own, "guide", 0, rig.kernel, error);
     rad__rig_close(&rig);

@@ -48,8 +48,7 @@ static const char *task_name(const telling *t, uint32_t index)
 static const char *cancel_words(const telling *t, const rad_flow_op *op)
 {
     if (op->a == RAD_CANCEL_TASK) return words(t->w, "cancels task %s", task_name(t, op->b));
-    if (op->a == RAD_CANCEL_REGION)
-        return words(t->w, "cancels region %s", name_at(t, t->p->tree->regions, op->b));
+    if (op->a == RAD_CANCEL_REGION) return words(t->w, "cancels region %s", name_at(t, t->p->tree->regions, op->b));
     return words(t->w, "cancels the case");
 }
 
@@ -68,8 +67,7 @@ static const char *named_words(const telling *t, const rad_flow_op *op)
     case RAD_OP_START: return words(t->w, "starts %s", task_name(t, op->a));
     case RAD_OP_FINISH: return words(t->w, "%s is done", task_name(t, t->p->code[op->b].a));
     case RAD_OP_RETRY: return words(t->w, "will try %s again", task_name(t, t->p->code[op->b].a));
-    case RAD_OP_SET:
-        return words(t->w, "sets %s", rad__flow_name(&t->p->file, tree->variables[op->a].name));
+    case RAD_OP_SET: return words(t->w, "sets %s", rad__flow_name(&t->p->file, tree->variables[op->a].name));
     case RAD_OP_ENTER:
     case RAD_OP_LEAVE: return region_words(t, op);
     case RAD_OP_CANCEL: return cancel_words(t, op);
@@ -78,8 +76,7 @@ static const char *named_words(const telling *t, const rad_flow_op *op)
     case RAD_OP_AWAIT: return words(t->w, "goes on: %s holds", name_at(t, tree->milestones, op->a));
     case RAD_OP_ACQUIRE: return words(t->w, "takes lock %s", name_at(t, tree->locks, op->a));
     case RAD_OP_RELEASE: return words(t->w, "gives back lock %s", name_at(t, tree->locks, op->a));
-    case RAD_OP_COMPENSATE:
-        return words(t->w, "undoes the next of region %s", name_at(t, tree->regions, op->a));
+    case RAD_OP_COMPENSATE: return words(t->w, "undoes the next of region %s", name_at(t, tree->regions, op->a));
     default: return NULL;
     }
 }
@@ -89,8 +86,7 @@ static const char *op_words(const telling *t, const rad_flow_op *op)
     switch ((enum rad_flow_code)op->code) {
     case RAD_OP_FORK: return words(t->w, "forks into %u branches", op->b);
     case RAD_OP_OR: return words(t->w, "forks into the branches of or that hold");
-    case RAD_OP_XOR:
-        return words(t->w, op->d != RAD_NONE ? "takes else of xor" : "finds no branch that holds");
+    case RAD_OP_XOR: return words(t->w, op->d != RAD_NONE ? "takes else of xor" : "finds no branch that holds");
     case RAD_OP_MANY: return words(t->w, "forks into instances");
     case RAD_OP_MORE: return words(t->w, "adds an instance");
     case RAD_OP_ARRIVE:
@@ -113,8 +109,7 @@ static const char *op_words(const telling *t, const rad_flow_op *op)
 /* What the second note of an operation says; NULL: it has none. */
 static const char *other_words(const telling *t, const rad_flow_op *op)
 {
-    if (op->code == RAD_OP_FINISH)
-        return words(t->w, "%s fails", task_name(t, t->p->code[op->b].a));
+    if (op->code == RAD_OP_FINISH) return words(t->w, "%s fails", task_name(t, t->p->code[op->b].a));
     if (op->code == RAD_OP_AWAIT)
         return words(t->w, "goes on: %s has expired", name_at(t, t->p->tree->milestones, op->a));
     if (op->code == RAD_OP_COMPENSATE) return words(t->w, "has undone all");
@@ -132,8 +127,7 @@ static const char *way_words(const telling *t, const rad_flow_op *op, uint32_t i
     uint32_t line = rad__flow_branch_line(t->outline[op->statement], i);
     if (op->code != RAD_OP_TAKEN) return words(t->w, "takes the branch of line %u", line);
     if (e->is_timer) return with_line(t->w, "its timer fires", line);
-    return words(t->w, "signal %s comes (line %u)", name_at(t, t->p->tree->signals, e->signal),
-                 line);
+    return words(t->w, "signal %s comes (line %u)", name_at(t, t->p->tree->signals, e->signal), line);
 }
 
 static bool has_ways(const rad_flow_op *op)
@@ -177,8 +171,7 @@ int rad__flow_words_make(rad_flow_words *w, const rad_flow_program *p, rad_error
 {
     uint64_t all = RAD_TELL_OP + 2ull * p->code_count + p->way_count + p->tree->variable_count;
     if (all > RAD_TELL_MOST)
-        return rad__error(error, RAD_EINPUT, "source: %u operations are too many for the lab",
-                          p->code_count);
+        return rad__error(error, RAD_EINPUT, "source: %u operations are too many for the lab", p->code_count);
     w->way = RAD_TELL_OP + 2 * p->code_count;
     w->variable = w->way + p->way_count;
     w->end = w->variable + p->tree->variable_count;

@@ -3,14 +3,12 @@
 
 #include <inttypes.h>
 
-#define CHECK(t, oracle, condition, vu, ...)                                                       \
-    RAD_CHECK((t)->k, oracle, condition, (t)->actors[vu], __VA_ARGS__)
+#define CHECK(t, oracle, condition, vu, ...) RAD_CHECK((t)->k, oracle, condition, (t)->actors[vu], __VA_ARGS__)
 
 static void read_issued(rad__load_trial *t, const rad__load_event *e)
 {
     struct rad__load_account *a = &t->accounts[e->vu];
-    CHECK(t, RAD__LOAD_ORACLE_TWICE, a->request == 0, e->vu, "user %u has two requests at once",
-          e->vu);
+    CHECK(t, RAD__LOAD_ORACLE_TWICE, a->request == 0, e->vu, "user %u has two requests at once", e->vu);
     CHECK(t, RAD__LOAD_ORACLE_TWICE, e->request == a->last + 1 && !a->complete, e->vu,
           "user %u makes request %" PRIu64 " after %" PRIu64, e->vu, e->request, a->last);
     CHECK(t, RAD__LOAD_ORACLE_ORDER, a->ready_tick < t->core.tick || a->last == 0, e->vu,
@@ -29,8 +27,7 @@ static void read_issued(rad__load_trial *t, const rad__load_event *e)
         bool same_step = u->step == t->core.users[e->vu].step && u->state == RAD__LOAD_READY;
         CHECK(t, RAD__LOAD_ORACLE_ORDER, !same_step || other->ready_tick >= a->ready_tick, i,
               "user %u is at the same step and was ready before user %u, who is served", i, e->vu);
-        CHECK(t, RAD__LOAD_ORACLE_STARVED,
-              other->overtaken <= 2 * (uint64_t)t->core.user_capacity + 16, i,
+        CHECK(t, RAD__LOAD_ORACLE_STARVED, other->overtaken <= 2 * (uint64_t)t->core.user_capacity + 16, i,
               "user %u is ready, and others were served %" PRIu64 " times", i, other->overtaken);
     }
 }
@@ -39,22 +36,20 @@ static void read_end(rad__load_trial *t, const rad__load_event *e)
 {
     struct rad__load_account *a = &t->accounts[e->vu];
     bool timeout = e->kind == RAD__LOAD_TIMEOUT;
-    CHECK(t, RAD__LOAD_ORACLE_TWICE, a->request != 0, e->vu,
-          "request %" PRIu64 " of user %u ends twice", e->request, e->vu);
+    CHECK(t, RAD__LOAD_ORACLE_TWICE, a->request != 0, e->vu, "request %" PRIu64 " of user %u ends twice", e->request,
+          e->vu);
     CHECK(t, RAD__LOAD_ORACLE_LATE, a->request == 0 || a->request == e->request, e->vu,
-          "user %u waits for request %" PRIu64 " and gets the end of %" PRIu64, e->vu, a->request,
-          e->request);
+          "user %u waits for request %" PRIu64 " and gets the end of %" PRIu64, e->vu, a->request, e->request);
     if (timeout) {
         CHECK(t, RAD__LOAD_ORACLE_ORDER, !a->answered, e->vu,
-              "request %" PRIu64 " of user %u times out in the tick in which it is answered",
-              e->request, e->vu);
+              "request %" PRIu64 " of user %u times out in the tick in which it is answered", e->request, e->vu);
         CHECK(t, RAD__LOAD_ORACLE_ORDER, a->deadline_ns <= t->core.now_ns, e->vu,
               "request %" PRIu64 " of user %u times out before its time", e->request, e->vu);
         a->late = e->request;
         a->late_conn = a->conn;
     } else if (e->kind != RAD__LOAD_CANCELLED) {
-        CHECK(t, RAD__LOAD_ORACLE_LATE, a->answered, e->vu,
-              "request %" PRIu64 " of user %u ends without an answer", e->request, e->vu);
+        CHECK(t, RAD__LOAD_ORACLE_LATE, a->answered, e->vu, "request %" PRIu64 " of user %u ends without an answer",
+              e->request, e->vu);
     }
     a->request = 0;
     a->answered = false;
@@ -71,8 +66,7 @@ static void read_event(rad__load_trial *t, const rad__load_event *e)
     case RAD__LOAD_VU_COMPLETE: t->accounts[e->vu].complete = true; break;
     default: break;
     }
-    if (e->kind != RAD__LOAD_CONN_CLOSED)
-        rad_note(t->k, e->kind + 1, RAD_NONE, e->vu == RAD_NONE ? 0 : e->vu);
+    if (e->kind != RAD__LOAD_CONN_CLOSED) rad_note(t->k, e->kind + 1, RAD_NONE, e->vu == RAD_NONE ? 0 : e->vu);
 }
 
 /* Nothing may be under way whose answer came, or whose time is up. */

@@ -29,8 +29,7 @@ static const rad_param load_params[] = {
     {NULL, 0, 0, 0, NULL, false},
 };
 
-static const char *const load_oracles[] = {"state", "lost",    "twice",  "late",
-                                           "order", "starved", "replay", NULL};
+static const char *const load_oracles[] = {"state", "lost", "twice", "late", "order", "starved", "replay", NULL};
 
 /* ---- Life ------------------------------------------------------------------------------------------------ */
 
@@ -39,15 +38,14 @@ static void make_scenario(rad__load_trial *t, const rad_case *c)
     rad__load_scenario *s = &t->scenario;
     const int64_t *p = c->params;
     bool open = p[ARRIVALS] > 0;
-    t->request = (struct rad__load_request){
-        .name = "index", .method = "GET", .path = "/", .weight = RAD__LOAD_PPM, .target = 0};
+    t->request =
+        (struct rad__load_request){.name = "index", .method = "GET", .path = "/", .weight = RAD__LOAD_PPM, .target = 0};
     t->target = (struct rad__load_target){.name = "lab",
                                           .weight = RAD__LOAD_PPM,
                                           .max_connections = (uint32_t)p[CONNECTIONS],
                                           .streams = (uint32_t)p[STREAMS],
                                           .http2 = p[STREAMS] > 1};
-    for (uint32_t i = 0; i < RAD__LOAD_TRIAL_STEPS; i++)
-        t->steps[i] = (struct rad__load_step){0, i == 0 ? REPEATS : 1};
+    for (uint32_t i = 0; i < RAD__LOAD_TRIAL_STEPS; i++) t->steps[i] = (struct rad__load_step){0, i == 0 ? REPEATS : 1};
     t->stage = (struct rad__load_stage){OPEN_TICKS * TICK, (uint64_t)p[USERS], (uint64_t)p[USERS]};
     if (open) t->stage.from = t->stage.to = (uint64_t)p[ARRIVALS] * (1000000 / OPEN_TICKS);
     *s = (rad__load_scenario){.name = "trial",
@@ -101,9 +99,7 @@ static int allocate(rad__load_trial *t, rad_error *error)
     t->lates = rad__alloc(users, sizeof *t->lates);
     t->accounts = rad__alloc(users, sizeof *t->accounts);
     t->inputs = rad__alloc((size_t)users * 3 + 3, sizeof *t->inputs);
-    return t->actors && t->answers && t->lates && t->accounts && t->inputs
-               ? 0
-               : rad__error_memory(error);
+    return t->actors && t->answers && t->lates && t->accounts && t->inputs ? 0 : rad__error_memory(error);
 }
 
 static int trial_create(void **self, const rad_case *c, rad_error *error)
@@ -140,8 +136,7 @@ static int scenario_create(void **self, const rad_case *c, rad_error *error)
     char *text = rad__case_source_text(c, keys, error);
     if (text == NULL) return error->code;
     rad__load_trial *t = rad__alloc(1, sizeof *t);
-    int status = t != NULL ? rad__load_scenario_parse(&t->scenario, "source", text, strlen(text),
-                                                      NULL, error)
+    int status = t != NULL ? rad__load_scenario_parse(&t->scenario, "source", text, strlen(text), NULL, error)
                            : rad__error_memory(error);
     rad__free(text);
     if (status != 0) {
@@ -151,8 +146,8 @@ static int scenario_create(void **self, const rad_case *c, rad_error *error)
     t->turns = (uint64_t)c->params[TURNS];
     t->parsed = true;
     if (t->scenario.users > RAD__LOAD_TRIAL_USERS)
-        status = rad__error(error, RAD_EINPUT, "source: %u users; the lab takes up to %d",
-                            t->scenario.users, RAD__LOAD_TRIAL_USERS);
+        status = rad__error(error, RAD_EINPUT, "source: %u users; the lab takes up to %d", t->scenario.users,
+                            RAD__LOAD_TRIAL_USERS);
     if (status == 0) status = allocate(t, error);
     if (status == 0)
         *self = t;
@@ -176,8 +171,7 @@ static int scenario_check(const char *path, const char *text, size_t size, rad_e
 
 int rad_target_scenario(rad_target *t, const char *path, rad_error *error)
 {
-    return rad__case_source_target(t, &rad__machine_scenario, path, scenario_check, NULL, NULL,
-                                   error);
+    return rad__case_source_target(t, &rad__machine_scenario, path, scenario_check, NULL, NULL, error);
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)
@@ -222,8 +216,7 @@ static void trial_reset(void *self, rad_kernel *k)
                                           .level = RAD__LOAD_LEVEL_SIMULATED,
                                           .engine = RAD__LOAD_ENGINE_SIMULATED};
     int result = rad__load_log_begin(&t->log, header, "", "");
-    if (result == 0)
-        result = rad__load_core_open(&t->core, &t->scenario, 1, 0, 1, true, &t->log, &error);
+    if (result == 0) result = rad__load_core_open(&t->core, &t->scenario, 1, 0, 1, true, &t->log, &error);
     if (result != 0) {
         rad__kernel_error(k, result, "out of memory for the scheduler");
         return;
@@ -251,23 +244,20 @@ enum outcome { ANSWER, RESET, GARBAGE, ANSWER_THEN_CLOSE, STREAM_FAILS, REFUSED,
 static void input(rad__load_trial *t, uint32_t vu, uint32_t conn, enum rad__load_input_kind kind,
                   enum rad__load_fault fault, uint64_t request, uint64_t now)
 {
-    bool of_user = kind == RAD__LOAD_IN_RESPONSE || kind == RAD__LOAD_IN_FAILED,
-         sent = fault != RAD__LOAD_REFUSED;
-    t->inputs[t->input_count++] =
-        (rad__load_input){.vu = vu,
-                          .conn = conn,
-                          .kind = (uint32_t)kind,
-                          .fault = (uint32_t)fault,
-                          .request = request,
-                          .at_ns = now,
-                          .sent_ns = of_user && sent ? now : 0,
-                          .status = kind == RAD__LOAD_IN_RESPONSE ? 200 : 0};
+    bool of_user = kind == RAD__LOAD_IN_RESPONSE || kind == RAD__LOAD_IN_FAILED, sent = fault != RAD__LOAD_REFUSED;
+    t->inputs[t->input_count++] = (rad__load_input){.vu = vu,
+                                                    .conn = conn,
+                                                    .kind = (uint32_t)kind,
+                                                    .fault = (uint32_t)fault,
+                                                    .request = request,
+                                                    .at_ns = now,
+                                                    .sent_ns = of_user && sent ? now : 0,
+                                                    .status = kind == RAD__LOAD_IN_RESPONSE ? 200 : 0};
     if (of_user && request == t->accounts[vu].request) t->accounts[vu].answered = true;
 }
 
 /* A connection that breaks takes everything on it along. */
-static void break_connection(rad__load_trial *t, uint32_t conn, enum rad__load_fault fault,
-                             uint64_t now)
+static void break_connection(rad__load_trial *t, uint32_t conn, enum rad__load_fault fault, uint64_t now)
 {
     for (uint32_t i = 0; i < t->core.user_count; i++) {
         const struct rad__load_account *a = &t->accounts[i];
@@ -281,8 +271,7 @@ static void answer(rad__load_trial *t, uint32_t vu, uint64_t now)
     const struct rad__load_account *a = &t->accounts[vu];
     uint32_t conn = a->conn;
     bool opening = t->core.pool.conns[conn].state == RAD__LOAD_OPENING;
-    enum outcome outcome =
-        rad_pick(t->k, RAD_PICK_FAULT, SITE_ANSWER, opening ? OUTCOMES : REFUSED);
+    enum outcome outcome = rad_pick(t->k, RAD_PICK_FAULT, SITE_ANSWER, opening ? OUTCOMES : REFUSED);
     if (outcome == REFUSED) {
         break_connection(t, conn, RAD__LOAD_REFUSED, now);
         input(t, vu, conn, RAD__LOAD_IN_CONN_FAILED, RAD__LOAD_REFUSED, 0, now);
@@ -319,8 +308,7 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
     uint64_t now = next_time(t, action == t->clock_action);
     t->input_count = 0;
     if (vu < t->scenario.users && action == t->lates[vu]) {
-        input(t, vu, t->accounts[vu].late_conn, RAD__LOAD_IN_RESPONSE, RAD__LOAD_OK,
-              t->accounts[vu].late, now);
+        input(t, vu, t->accounts[vu].late_conn, RAD__LOAD_IN_RESPONSE, RAD__LOAD_OK, t->accounts[vu].late, now);
         t->accounts[vu].late = 0;
     } else if (vu < t->scenario.users) {
         answer(t, vu, now);
@@ -354,8 +342,7 @@ static enum rad_end trial_idle(void *self, rad_kernel *k)
     rad__load_log_reader reader;
     rad_error error;
     int result = rad__load_log_end(&t->log);
-    if (result == 0)
-        result = rad__load_log_read(&reader, "log", t->file.data, t->file.size, &error);
+    if (result == 0) result = rad__load_log_read(&reader, "log", t->file.data, t->file.size, &error);
     if (result == 0) result = rad__load_verify(&reader, &t->scenario, &verdict, NULL, &error);
     rad_evaluated(k, RAD__LOAD_ORACLE_REPLAY);
     if (result == RAD_ENOMEM)
@@ -382,21 +369,20 @@ static const char *trial_site(const void *self, uint32_t site)
     return site < SITES_COUNT ? SITES[site] : NULL;
 }
 
-static void trial_describe(const void *self, void (*line)(void *context, const char *text),
-                           void *context)
+static void trial_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     static const char *const STATES[] = {"spawned", "ready", "executing", "waiting", "complete"};
     static const char *const WAITS[] = {
         "", " to start", " for an answer", " in thought", " for a connection", " for an arrival"};
     const rad__load_trial *t = self;
     char text[200];
-    snprintf(text, sizeof text, "tick %lu, %u ready, %u in the queue", (unsigned long)t->core.tick,
-             t->core.ready_count, t->core.waiting);
+    snprintf(text, sizeof text, "tick %lu, %u ready, %u in the queue", (unsigned long)t->core.tick, t->core.ready_count,
+             t->core.waiting);
     line(context, text);
     for (uint32_t i = 0; t->core_open && i < t->core.user_count; i++) {
         const struct rad__load_user *u = &t->core.users[i];
-        snprintf(text, sizeof text, "user %u: %s%s, step %u, request %lu", i, STATES[u->state],
-                 WAITS[u->waits], u->step, (unsigned long)u->request);
+        snprintf(text, sizeof text, "user %u: %s%s, step %u, request %lu", i, STATES[u->state], WAITS[u->waits],
+                 u->step, (unsigned long)u->request);
         line(context, text);
     }
 }
@@ -404,8 +390,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
 const rad_machine rad__machine_load = {
     .progresses = true,
     .name = "load",
-    .about =
-        "the load tester's scheduler: users, timeouts, cohorts, a pool; any answer at any time",
+    .about = "the load tester's scheduler: users, timeouts, cohorts, a pool; any answer at any time",
     .params = load_params,
     .oracles = load_oracles,
     .bug_site = RAD_NONE,

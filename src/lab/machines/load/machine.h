@@ -17,8 +17,8 @@ enum rad__load_trial_oracle {
     RAD__LOAD_ORACLE_STATE = RAD_ORACLE_OWN, /* an invariant of the scheduler */
     RAD__LOAD_ORACLE_LOST,                   /* an answer or a timeout that never comes */
     RAD__LOAD_ORACLE_TWICE,                  /* two requests at once, two ends of one */
-    RAD__LOAD_ORACLE_LATE, /* an answer to an old request is taken for the new one's */
-    RAD__LOAD_ORACLE_ORDER, /* a timeout beats the answer of its tick; who came first is served later */
+    RAD__LOAD_ORACLE_LATE,                   /* an answer to an old request is taken for the new one's */
+    RAD__LOAD_ORACLE_ORDER,   /* a timeout beats the answer of its tick; who came first is served later */
     RAD__LOAD_ORACLE_STARVED, /* others are served again and again before somebody who is ready */
     RAD__LOAD_ORACLE_REPLAY   /* the log does not make the same run again */
 };

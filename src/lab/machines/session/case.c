@@ -14,8 +14,7 @@ int rad__session_case_protocol(const rad_case *c, char *name, size_t size, rad_e
     if (body == NULL) return error->code;
     name[0] = 0;
     int status = 0;
-    if (json_object_get(body, "protocol"))
-        status = rad__json_text(&place, body, "", "protocol", name, size);
+    if (json_object_get(body, "protocol")) status = rad__json_text(&place, body, "", "protocol", name, size);
     json_decref(body);
     return status;
 }
@@ -52,8 +51,8 @@ static bool is_declared(const rad_protocol *p, const rad_message *m)
 }
 
 /* A message of another parse, by the names of its roles and its own. */
-static bool same_message(const rad_protocols *a, const rad_protocol *p, const rad_message *m,
-                         const rad_protocols *b, const rad_protocol *q, const rad_message *n)
+static bool same_message(const rad_protocols *a, const rad_protocol *p, const rad_message *m, const rad_protocols *b,
+                         const rad_protocol *q, const rad_message *n)
 {
     const rad_types *s = &p->types, *t = &q->types;
     const rad_local_edge *e = &s->edges[m->edge], *f = &t->edges[n->edge];
@@ -62,15 +61,13 @@ static bool same_message(const rad_protocols *a, const rad_protocol *p, const ra
            strcmp(rad__text_of(a, m->label), rad__text_of(b, n->label)) == 0;
 }
 
-static bool was_undeclared(const rad_protocols *from, const rad_protocols *to,
-                           const rad_protocol *q, const rad_message *n)
+static bool was_undeclared(const rad_protocols *from, const rad_protocols *to, const rad_protocol *q,
+                           const rad_message *n)
 {
     for (uint32_t i = 0; i < from->count; i++) {
         const rad_protocol *p = &from->all[i];
         for (uint32_t k = 0; k < p->message_count; k++)
-            if (!is_declared(p, &p->messages[k]) &&
-                same_message(from, p, &p->messages[k], to, q, n))
-                return true;
+            if (!is_declared(p, &p->messages[k]) && same_message(from, p, &p->messages[k], to, q, n)) return true;
     }
     return false;
 }
@@ -113,6 +110,5 @@ static int check(const char *path, const char *text, size_t size, rad_error *err
 
 int rad_target_protocol(rad_target *t, const char *path, const char *protocol, rad_error *error)
 {
-    return rad__case_source_target(t, &rad__machine_session, path, check, "protocol", protocol,
-                                   error);
+    return rad__case_source_target(t, &rad__machine_session, path, check, "protocol", protocol, error);
 }

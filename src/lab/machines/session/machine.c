@@ -26,8 +26,7 @@ static const rad_param session_params[] = {
     {"full", 0, 0, RAD_FULL_RESIZE, "0 block, 1 error, 2 drop, 3 latest, 4 resize", true},
     {"seed", 1, 0, INT64_MAX, "of drawn values and choices", true},
     {"fuel", FUEL_PRESET, 1, 1000000000, "rounds", true},
-    {"policy", 0, 0, RAD_SESSION_PROGRESS,
-     "of the lab's policy own: 0 cooperative, 1 round robin, 2 progress", true},
+    {"policy", 0, 0, RAD_SESSION_PROGRESS, "of the lab's policy own: 0 cooperative, 1 round robin, 2 progress", true},
     {NULL, 0, 0, 0, NULL, false}};
 
 static const char *const session_oracles[] = {"fault", "invariance", NULL};
@@ -56,8 +55,7 @@ static void trial_destroy(void *self)
 }
 
 /* "FIRST A JOINT B" */
-static const char *words(rad_session_trial *t, const char *first, const char *a, const char *joint,
-                         const char *b)
+static const char *words(rad_session_trial *t, const char *first, const char *a, const char *joint, const char *b)
 {
     char text[200];
     int length = snprintf(text, sizeof text, "%s%s%s%s", first, a, joint, b);
@@ -71,8 +69,8 @@ static bool make_notes(rad_session_trial *t, const rad_protocol *p)
     t->notes = rad__arena_take(&t->arena, 2 * p->message_count + 1u, sizeof *t->notes);
     if (t->arena.failed) return false;
     for (uint32_t i = 0; i < types->edge_count; i++)
-        t->edge_names[i] = words(t, "", types->threads[types->edges[i].from].name, " -> ",
-                                 types->threads[types->edges[i].to].name);
+        t->edge_names[i] =
+            words(t, "", types->threads[types->edges[i].from].name, " -> ", types->threads[types->edges[i].to].name);
     for (uint32_t i = 0; i < p->message_count; i++) {
         const rad_local_edge *e = &types->edges[p->messages[i].edge];
         const char *label = rad__text_of(t->protocols, p->messages[i].label);
@@ -83,13 +81,10 @@ static bool make_notes(rad_session_trial *t, const rad_protocol *p)
 }
 
 /* A machine with all sessions opened. */
-static int open_vm(const rad_session_trial *t, rad_session_options o, rad_session_vm **vm,
-                   rad_error *error)
+static int open_vm(const rad_session_trial *t, rad_session_options o, rad_session_vm **vm, rad_error *error)
 {
     int status = rad_session_create(vm, t->protocols, &o, error);
-    if (status == 0)
-        status =
-            rad_session_open(*vm, rad_protocol_name(t->protocols, t->protocol), t->sessions, error);
+    if (status == 0) status = rad_session_open(*vm, rad_protocol_name(t->protocols, t->protocol), t->sessions, error);
     if (status == 0) return 0;
     rad_session_destroy(*vm);
     *vm = NULL;
@@ -104,8 +99,7 @@ static int run_reference(rad_session_trial *t, rad_error *error)
     int status = open_vm(t, o, &t->reference, error);
     if (status != 0) return status;
     uint64_t rounds = t->fuel * (t->options.n == RAD_SESSION_ALL ? 64 : t->options.n);
-    if (rad_session_run(t->reference, rounds) == RAD_SESSION_NO_MEMORY)
-        return rad__error_memory(error);
+    if (rad_session_run(t->reference, rounds) == RAD_SESSION_NO_MEMORY) return rad__error_memory(error);
     return 0;
 }
 
@@ -117,18 +111,16 @@ static int trial_open(rad_session_trial *t, const rad_case *c, rad_error *error)
     if (status != 0) return status;
     t->protocol = rad_protocol_find(t->protocols, name[0] ? name : NULL);
     if (t->protocol == RAD_NONE)
-        return rad__error(error, RAD_EINPUT, "protocol: there is no protocol %s in the source",
-                          name);
+        return rad__error(error, RAD_EINPUT, "protocol: there is no protocol %s in the source", name);
     t->sessions = (uint32_t)c->params[SESSIONS];
     t->fuel = (uint64_t)c->params[FUEL];
-    t->options =
-        (rad_session_options){.n = c->params[N] == N_ALL ? RAD_SESSION_ALL : (uint32_t)c->params[N],
-                              .capacity = (uint32_t)c->params[CAPACITY],
-                              .policy = (enum rad_session_policy)c->params[POLICY],
-                              .full = (enum rad_session_full)c->params[FULL],
-                              .seed = (uint64_t)c->params[SEED],
-                              .log = true,
-                              .record = true};
+    t->options = (rad_session_options){.n = c->params[N] == N_ALL ? RAD_SESSION_ALL : (uint32_t)c->params[N],
+                                       .capacity = (uint32_t)c->params[CAPACITY],
+                                       .policy = (enum rad_session_policy)c->params[POLICY],
+                                       .full = (enum rad_session_full)c->params[FULL],
+                                       .seed = (uint64_t)c->params[SEED],
+                                       .log = true,
+                                       .record = true};
     const rad_protocol *p = &t->protocols->all[t->protocol];
     if (p->message_count > MESSAGES_MOST)
         return rad__error(error, RAD_EINPUT, "source: more than %d messages", MESSAGES_MOST);
@@ -141,8 +133,8 @@ static int trial_create(void **self, const rad_case *c, rad_error *error)
     char *source = rad__session_case_source(c, error);
     if (source == NULL) return error->code;
     rad_session_trial *t = rad__alloc(1, sizeof *t);
-    int status = t ? rad_protocols_parse(&t->protocols, "source", source, strlen(source), error)
-                   : rad__error_memory(error);
+    int status =
+        t ? rad_protocols_parse(&t->protocols, "source", source, strlen(source), error) : rad__error_memory(error);
     rad__free(source);
     if (status == 0) status = trial_open(t, c, error);
     if (status == 0) status = run_reference(t, error);
@@ -169,17 +161,14 @@ static void announce(const rad_session_trial *t, const rad_co *co)
     const rad_instruction *i = &p->code[co->pc];
     uint32_t object = RAD_NONE, message = RAD_NONE;
     if (i->op == RAD_OP_S_SEND || i->op == RAD_OP_S_RECEIVE) message = i->x;
-    if (i->op == RAD_OP_S_CHOOSE || i->op == RAD_OP_S_OFFER)
-        message = p->ways[p->tables[i->x].first].message;
+    if (i->op == RAD_OP_S_CHOOSE || i->op == RAD_OP_S_OFFER) message = p->ways[p->tables[i->x].first].message;
     if (message != RAD_NONE) object = object_of(t, co->session, p->messages[message].edge);
-    rad_announce(t->k, t->actions[co->id], i->op, object,
-                 object == RAD_NONE ? RAD_LOCAL : RAD_WRITE);
+    rad_announce(t->k, t->actions[co->id], i->op, object, object == RAD_NONE ? RAD_LOCAL : RAD_WRITE);
 }
 
 static bool enter(rad_session_trial *t, const rad_co *co, uint32_t spawner)
 {
-    if (!RAD_GROW(&t->actors, &t->co_capacity, co->id + 1) ||
-        !RAD_GROW(&t->actions, &t->action_capacity, co->id + 1)) {
+    if (!RAD_GROW(&t->actors, &t->co_capacity, co->id + 1) || !RAD_GROW(&t->actions, &t->action_capacity, co->id + 1)) {
         rad__kernel_error(t->k, RAD_ENOMEM, "out of memory for coroutines");
         return false;
     }
@@ -232,8 +221,7 @@ static void offer_all(rad_session_trial *t)
                 rad_disable(t->k, action);
             }
             if (co->state == RAD_CO_BLOCKED) tell_wait(t, co);
-            if (co->state == RAD_CO_ENDED || co->state == RAD_CO_FAULTED)
-                rad_ended(t->k, t->actors[co->id]);
+            if (co->state == RAD_CO_ENDED || co->state == RAD_CO_FAULTED) rad_ended(t->k, t->actors[co->id]);
         }
     }
 }
@@ -286,9 +274,8 @@ static void tell_event(const rad_session_trial *t, const rad_session_event *e)
     else if (e->kind == RAD_SESSION_FAULTED)
         /* Another fault is another bug: it is what the failure is about. */
         rad_fail_at(t->k, ORACLE_FAULT, rad_object(t->k, RAD_NONE, rad__fault_text(e->label)), NULL,
-                    "session %s, %s: %s, line %u", s->path,
-                    s->protocol->types.threads[e->thread].name, rad__fault_text(e->label),
-                    s->fault_line);
+                    "session %s, %s: %s, line %u", s->path, s->protocol->types.threads[e->thread].name,
+                    rad__fault_text(e->label), s->fault_line);
 }
 
 /* False: memory ran out, and with that the run. */
@@ -406,8 +393,7 @@ static const char *trial_site(const void *self, uint32_t site)
     return site < RAD_OP_S_COUNT ? rad__session_op_name(site) : NULL;
 }
 
-static void trial_describe(const void *self, void (*line)(void *context, const char *text),
-                           void *context)
+static void trial_describe(const void *self, void (*line)(void *context, const char *text), void *context)
 {
     const rad_session_trial *t = self;
     char *text = t->vm ? rad_session_report(t->vm) : NULL;

@@ -28,7 +28,7 @@ typedef struct rad_session_trial {
     uint32_t *objects; /* by session and edge */
     uint32_t object_capacity;
     uint32_t session_object; /* what is waited for when it is no edge */
-    uint32_t next; /* of the picked ones: who runs next; RAD_NONE: they are still being picked */
+    uint32_t next;           /* of the picked ones: who runs next; RAD_NONE: they are still being picked */
     const char **edge_names, **notes;
     rad_arena arena;
 } rad_session_trial;
@@ -40,8 +40,7 @@ RAD_INTERNAL uint64_t rad__session_case_size(const rad_case *c);
 RAD_INTERNAL bool rad__session_case_reduce(const rad_case *from, rad_cursor *at, rad_case *to);
 
 /* The name of its protocol; "": the last. */
-RAD_INTERNAL int rad__session_case_protocol(const rad_case *c, char *name, size_t size,
-                                            rad_error *error);
+RAD_INTERNAL int rad__session_case_protocol(const rad_case *c, char *name, size_t size, rad_error *error);
 
 /* The body's source as one text, lines that end in "\n"; NULL and the error. rad__free it. */
 RAD_INTERNAL char *rad__session_case_source(const rad_case *c, rad_error *error);

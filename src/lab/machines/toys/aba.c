@@ -116,8 +116,7 @@ static void aba_build(rad_vm *vm, const rad_case *c)
     uint32_t recycler = aba_recycler(vm, &s);
     uint32_t checker = aba_checker(vm, &s, others, (int32_t)nodes);
     for (int64_t i = 0; i < c->params[POPPERS]; i++) rad__vm_thread(vm, "popper", popper, true);
-    for (int64_t i = 0; i < c->params[RECYCLERS]; i++)
-        rad__vm_thread(vm, "recycler", recycler, true);
+    for (int64_t i = 0; i < c->params[RECYCLERS]; i++) rad__vm_thread(vm, "recycler", recycler, true);
     rad__vm_thread(vm, "checker", checker, true);
 }
 

@@ -75,11 +75,9 @@ static void bank_invariant(const rad_vm *vm, rad_kernel *k)
         sum += balance;
         if (balance < least) least = balance;
     }
-    RAD_CHECK(k, RAD_ORACLE_INVARIANT, least >= 0, FIRST_ACCOUNT, "an account is overdrawn: %lld",
-              (long long)least);
-    RAD_CHECK(k, RAD_ORACLE_INVARIANT, vm_word(vm, lock) != 0 || sum == (int64_t)accounts * START,
-              lock + 1, "%lld in all accounts together, expected %lld", (long long)sum,
-              (long long)accounts * START);
+    RAD_CHECK(k, RAD_ORACLE_INVARIANT, least >= 0, FIRST_ACCOUNT, "an account is overdrawn: %lld", (long long)least);
+    RAD_CHECK(k, RAD_ORACLE_INVARIANT, vm_word(vm, lock) != 0 || sum == (int64_t)accounts * START, lock + 1,
+              "%lld in all accounts together, expected %lld", (long long)sum, (long long)accounts * START);
 }
 
 static int bank_create(void **self, const rad_case *c, rad_error *error)
@@ -89,8 +87,7 @@ static int bank_create(void **self, const rad_case *c, rad_error *error)
 }
 
 static const rad_param bank_params[] = {
-    [ACCOUNTS] = {"accounts", 3, 2, 64, "accounts; money moves from the first to the others",
-                  false},
+    [ACCOUNTS] = {"accounts", 3, 2, 64, "accounts; money moves from the first to the others", false},
     [CLERKS] = {"clerks", 2, 2, 64, "threads that move money", false},
     [TRANSFERS] = {"transfers", 1, 1, 100, "transfers of each clerk", false},
     {.name = NULL},

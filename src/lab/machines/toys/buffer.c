@@ -91,8 +91,7 @@ static uint32_t buffer_program(rad_vm *vm, const buffer_form *f, int32_t capacit
 }
 
 /* `share` things, as evenly as they can be divided; whoever gets none does not start. */
-static void buffer_threads(rad_vm *vm, const char *role, uint32_t program, int64_t count,
-                           int64_t share)
+static void buffer_threads(rad_vm *vm, const char *role, uint32_t program, int64_t count, int64_t share)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t own = share / count + (i < share % count);

@@ -41,12 +41,10 @@ static void counter_build(rad_vm *vm, const rad_case *c)
     uint32_t checker = vm_here(vm);
     vm_join(vm, JOIN, 0, n);
     vm_load(vm, LOOK, R0, total);
-    vm_claim(vm, R0, VM_EQ, (int32_t)(c->params[N] * c->params[K]), lost,
-             "total after all increments");
+    vm_claim(vm, R0, VM_EQ, (int32_t)(c->params[N] * c->params[K]), lost, "total after all increments");
     vm_end(vm);
 
-    for (uint32_t i = 0; i < n; i++)
-        vm_thread_starts(vm, rad__vm_thread(vm, "worker", worker, true), R5, c->params[K]);
+    for (uint32_t i = 0; i < n; i++) vm_thread_starts(vm, rad__vm_thread(vm, "worker", worker, true), R5, c->params[K]);
     rad__vm_thread(vm, "checker", checker, true);
 }
 

@@ -68,8 +68,7 @@ static int thread_check(const rad_json_source *s, uint32_t number, const json_t 
         uint32_t bit = UINT32_C(1) << in.name;
         if (in.verb == TAKE && held & bit)
             return rad__json_bad(s, place, "a lock that the thread has not taken yet", value);
-        if (in.verb == GIVE && !(held & bit))
-            return rad__json_bad(s, place, "a lock that the thread has taken", value);
+        if (in.verb == GIVE && !(held & bit)) return rad__json_bad(s, place, "a lock that the thread has taken", value);
         if (in.verb == TAKE || in.verb == GIVE) held ^= bit;
     }
     snprintf(place, sizeof place, "threads[%u]", number);
@@ -83,10 +82,8 @@ static int program_check(const rad_json_source *s, const json_t *body)
     size_t count = json_array_size(threads);
     int code = rad__json_only(s, body, "", keys);
     if (code != 0) return code;
-    if (count < 1 || count > THREADS_MAX)
-        return rad__json_bad(s, "threads", "a list of 1 to 64 threads", threads);
-    for (uint32_t i = 0; i < count && code == 0; i++)
-        code = thread_check(s, i, json_array_get(threads, i));
+    if (count < 1 || count > THREADS_MAX) return rad__json_bad(s, "threads", "a list of 1 to 64 threads", threads);
+    for (uint32_t i = 0; i < count && code == 0; i++) code = thread_check(s, i, json_array_get(threads, i));
     return code;
 }
 
@@ -251,8 +248,7 @@ static uint64_t program_size(const rad_case *c)
 }
 
 /* Threads are actors by number, and the checker comes after them. */
-static uint32_t program_heir(const rad_case *from, const rad_case *to, const rad_cursor *at,
-                             uint32_t actor)
+static uint32_t program_heir(const rad_case *from, const rad_case *to, const rad_cursor *at, uint32_t actor)
 {
     (void)from, (void)to;
     if (at->at[STAGE] != DROP_THREADS || actor < at->cut.from) return actor;

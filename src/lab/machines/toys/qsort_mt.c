@@ -129,8 +129,7 @@ typedef struct qsort_parts {
     bool quiet, locks_first;
 } qsort_parts;
 
-static void qsort_read(rad_vm *vm, const qsort_parts *p, enum vm_register to, int32_t offset,
-                       int32_t index)
+static void qsort_read(rad_vm *vm, const qsort_parts *p, enum vm_register to, int32_t offset, int32_t index)
 {
     uint32_t list = p->list + (uint32_t)offset;
     if (p->quiet)
@@ -218,8 +217,8 @@ static uint32_t qsort_give_to(rad_vm *vm, const qsort_parts *p, int32_t i)
 }
 
 /* Claims something of a register; a worker for which that does not hold ends, so that it touches nothing else. */
-static void qsort_must(rad_vm *vm, const qsort_parts *p, enum vm_register r,
-                       enum vm_relation relation, int32_t y, const char *text)
+static void qsort_must(rad_vm *vm, const qsort_parts *p, enum vm_register r, enum vm_relation relation, int32_t y,
+                       const char *text)
 {
     vm_claim(vm, r, relation, y, p->wrong, text);
     uint32_t good = vm_jump_if(vm, r, relation, y);
@@ -403,8 +402,7 @@ static const rad_param qsort_params[] = {
     [ELEMENTS] = {"elements", 32, 8, 64, "elements of the list", false},
     [THREADS] = {"threads", 4, 1, WORKERS_MAX, "threads that sort", false},
     [FORK] = {"fork", 4, 1, 64, "a part with more elements than this can be given away", false},
-    [ACCESSES] = {"accesses", 1, 0, 1, "0: reads and writes of elements are no steps, 1: they are",
-                  true},
+    [ACCESSES] = {"accesses", 1, 0, 1, "0: reads and writes of elements are no steps, 1: they are", true},
     {.name = NULL},
 };
 

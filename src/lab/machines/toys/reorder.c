@@ -8,19 +8,7 @@
 #include "lab/machines/toys/vm.h"
 
 enum { N, TOGETHER, CHECKERS };
-enum {
-    SPAWN,
-    S_LOCK,
-    SET_A,
-    SET_B,
-    S_UNLOCK,
-    C_LOCK,
-    SEE_A,
-    SEE_B,
-    SEE_A_AGAIN,
-    SEE_B_AGAIN,
-    C_UNLOCK
-};
+enum { SPAWN, S_LOCK, SET_A, SET_B, S_UNLOCK, C_LOCK, SEE_A, SEE_B, SEE_A_AGAIN, SEE_B_AGAIN, C_UNLOCK };
 
 static const char *const reorder_sites[] = {
     [SPAWN] = "main: spawn",
@@ -85,8 +73,7 @@ static int reorder_create(void **self, const rad_case *c, rad_error *error)
 static const rad_param reorder_params[] = {
     [N] = {"n", 3, 3, 100, "threads: setters, then checkers", false},
     [TOGETHER] = {"together", 0, 0, 1, "0: main spawns them in order, 1: all start at once", true},
-    [CHECKERS] = {"checkers", 0, 0, 99,
-                  "how many of the threads check; 0: as published, 10 for n=20 and 50, else 1",
+    [CHECKERS] = {"checkers", 0, 0, 99, "how many of the threads check; 0: as published, 10 for n=20 and 50, else 1",
                   false},
     {.name = NULL},
 };

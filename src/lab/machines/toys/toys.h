@@ -7,27 +7,27 @@
 #include "base/check.h"
 
 /* In the order of `raddle list`. */
-#define RAD_TOY_LIST(X)                                                                            \
-    X(counter)                                                                                     \
-    X(buffer)                                                                                      \
-    X(buffer_if)                                                                                   \
-    X(philosophers)                                                                                \
-    X(locks)                                                                                       \
-    X(event)                                                                                       \
-    X(aba)                                                                                         \
-    X(reorder)                                                                                     \
-    X(twostage)                                                                                    \
-    X(stringbuffer)                                                                                \
-    X(bluetooth)                                                                                   \
-    X(wsq)                                                                                         \
-    X(wsq_interlocked)                                                                             \
-    X(wsq_state)                                                                                   \
-    X(qsort_mt)                                                                                    \
-    X(safestack)                                                                                   \
-    X(bank)                                                                                        \
-    X(program)                                                                                     \
-    X(crash)                                                                                       \
-    X(inc)                                                                                         \
+#define RAD_TOY_LIST(X)                                                                                                \
+    X(counter)                                                                                                         \
+    X(buffer)                                                                                                          \
+    X(buffer_if)                                                                                                       \
+    X(philosophers)                                                                                                    \
+    X(locks)                                                                                                           \
+    X(event)                                                                                                           \
+    X(aba)                                                                                                             \
+    X(reorder)                                                                                                         \
+    X(twostage)                                                                                                        \
+    X(stringbuffer)                                                                                                    \
+    X(bluetooth)                                                                                                       \
+    X(wsq)                                                                                                             \
+    X(wsq_interlocked)                                                                                                 \
+    X(wsq_state)                                                                                                       \
+    X(qsort_mt)                                                                                                        \
+    X(safestack)                                                                                                       \
+    X(bank)                                                                                                            \
+    X(program)                                                                                                         \
+    X(crash)                                                                                                           \
+    X(inc)                                                                                                             \
     X(independent)
 
 #define RAD_TOY_DECLARE(name) extern RAD_INTERNAL const rad_machine rad__toy_##name;

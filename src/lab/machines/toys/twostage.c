@@ -57,8 +57,7 @@ typedef struct twostage_parts {
     bool quiet, one_lock;
 } twostage_parts;
 
-static void twostage_load(rad_vm *vm, const twostage_parts *p, uint32_t site, enum vm_register to,
-                          uint32_t cell)
+static void twostage_load(rad_vm *vm, const twostage_parts *p, uint32_t site, enum vm_register to, uint32_t cell)
 {
     if (p->quiet)
         vm_quiet_load(vm, to, cell, 0);
@@ -66,8 +65,7 @@ static void twostage_load(rad_vm *vm, const twostage_parts *p, uint32_t site, en
         vm_load(vm, site, to, cell);
 }
 
-static void twostage_store(rad_vm *vm, const twostage_parts *p, uint32_t site, uint32_t cell,
-                           int32_t x)
+static void twostage_store(rad_vm *vm, const twostage_parts *p, uint32_t site, uint32_t cell, int32_t x)
 {
     if (p->quiet)
         vm_quiet_store(vm, cell, 0, x);
@@ -143,18 +141,15 @@ static int twostage_create(void **self, const rad_case *c, rad_error *error)
 static const rad_param twostage_params[] = {
     [N] = {"n", 3, 2, 200, "threads: writers, then readers", false},
     [TOGETHER] = {"together", 0, 0, 1, "0: main spawns them in order, 1: all start at once", true},
-    [READERS] = {"readers", 0, 0, 199,
-                 "how many of the threads read; 0: as published, 10 for n=20 and 50, else 1",
+    [READERS] = {"readers", 0, 0, 199, "how many of the threads read; 0: as published, 10 for n=20 and 50, else 1",
                  false},
-    [ACCESSES] = {"accesses", 1, 0, 1, "0: only lock operations are steps, 1: reads and writes too",
-                  true},
+    [ACCESSES] = {"accesses", 1, 0, 1, "0: only lock operations are steps, 1: reads and writes too", true},
     {.name = NULL},
 };
 
 const rad_machine rad__toy_twostage = {
     .name = "twostage",
-    .about =
-        "writers make a change in two locked stages while a reader looks (SCTBench twostage_N)",
+    .about = "writers make a change in two locked stages while a reader looks (SCTBench twostage_N)",
     .params = twostage_params,
     .bug = "no lock is held over both stages: the reader can see the first without the second",
     .bug_site = R_UNLOCK_2,

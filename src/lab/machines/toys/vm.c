@@ -67,8 +67,7 @@ static void mutex_take(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t mute
     RAD_ASSERT(vm->words[mutex] == 0);
     vm->words[mutex] = (int64_t)thread + 1;
     set_remove(wants, thread);
-    for (uint32_t i = 0; (i = set_next(wants, vm->set_words, i)) != RAD_NONE; i++)
-        mutex_must_wait(vm, k, i, mutex);
+    for (uint32_t i = 0; (i = set_next(wants, vm->set_words, i)) != RAD_NONE; i++) mutex_must_wait(vm, k, i, mutex);
 }
 
 static void mutex_give(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t mutex)
@@ -76,8 +75,7 @@ static void mutex_give(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t mute
     const uint64_t *wants = mutex_wants(vm, mutex);
     RAD_ASSERT(vm->words[mutex] == (int64_t)thread + 1);
     vm->words[mutex] = 0;
-    for (uint32_t i = 0; (i = set_next(wants, vm->set_words, i)) != RAD_NONE; i++)
-        rad_enable(k, vm->threads[i].actor);
+    for (uint32_t i = 0; (i = set_next(wants, vm->set_words, i)) != RAD_NONE; i++) rad_enable(k, vm->threads[i].actor);
 }
 
 /* ---- Condition variables ---------------------------------------------------------------------------- */
@@ -122,8 +120,7 @@ static void thread_start(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t sp
     vm_thread *t = &vm->threads[thread];
     t->actor = rad_actor(k, spawner, vm->thread_roles[thread]);
     uint32_t action = rad_action(k, VM_KIND_STEP, t->actor, RAD_NONE, 0);
-    if (RAD_UNLIKELY(t->actor == RAD_NONE || action == RAD_NONE))
-        return; /* no memory: the run ends */
+    if (RAD_UNLIKELY(t->actor == RAD_NONE || action == RAD_NONE)) return; /* no memory: the run ends */
     RAD_ASSERT(action == t->actor && action == vm->totals->born);
     vm->born[vm->totals->born++] = (uint16_t)thread;
     t->life = VM_READY;
@@ -180,8 +177,8 @@ static inline bool vm_holds(int64_t x, uint32_t relation, int64_t y)
     }
 }
 
-__attribute__((noinline)) static void vm_claim_check(const rad_vm *vm, rad_kernel *k,
-                                                     const vm_thread *t, const vm_op *op)
+__attribute__((noinline)) static void vm_claim_check(const rad_vm *vm, rad_kernel *k, const vm_thread *t,
+                                                     const vm_op *op)
 {
     static const char *const words[] = {
         [VM_EQ] = "", [VM_NE] = "anything but ", [VM_LT] = "less than ", [VM_GE] = "at least "};
@@ -189,13 +186,11 @@ __attribute__((noinline)) static void vm_claim_check(const rad_vm *vm, rad_kerne
     rad_evaluated(k, RAD_ORACLE_ASSERT);
     if (vm_holds(x, op->relation, y)) return;
     rad_fail_at(k, RAD_ORACLE_ASSERT, op->object, NULL, /* the role of the object names the claim */
-                "%s: got %lld, expected %s%lld", vm->texts[op->other], (long long)x,
-                words[op->relation], (long long)y);
+                "%s: got %lld, expected %s%lld", vm->texts[op->other], (long long)x, words[op->relation], (long long)y);
 }
 
 /* A quiet access is part of the step in which it happens: its footprint says so. */
-__attribute__((noinline)) static void vm_quiet(rad_vm *vm, rad_kernel *k, vm_thread *t,
-                                               const vm_op *op)
+__attribute__((noinline)) static void vm_quiet(rad_vm *vm, rad_kernel *k, vm_thread *t, const vm_op *op)
 {
     uint32_t object = vm_object(vm, t, op);
     if (op->code == VM_QUIET_LOAD) {
@@ -234,8 +229,8 @@ RAD_INLINE const vm_op *vm_run_local(rad_vm *vm, rad_kernel *k, vm_thread *t)
 /* ---- The next operation ---------------------------------------------------------------------------- */
 
 /* The operations before which a thread may have to wait. */
-__attribute__((noinline)) static bool vm_may_wait(rad_vm *vm, rad_kernel *k, uint32_t thread,
-                                                  const vm_op *op, uint32_t object)
+__attribute__((noinline)) static bool vm_may_wait(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_op *op,
+                                                  uint32_t object)
 {
     if (op->code == VM_JOIN) return join_can_go_on(vm, k, thread, op);
     set_add(mutex_wants(vm, object), thread);
@@ -266,8 +261,7 @@ static bool vm_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread)
 /* ---- Shared operations ----------------------------------------------------------------------------- */
 
 /* 0 is the null pointer, and following it ends the process: the sanitizers' own report would hide that. */
-__attribute__((no_sanitize("undefined"))) static int64_t vm_follow_pointer(const rad_vm *vm,
-                                                                           int64_t x)
+__attribute__((no_sanitize("undefined"))) static int64_t vm_follow_pointer(const rad_vm *vm, int64_t x)
 {
     const volatile int64_t *const pointers[] = {NULL, &vm->pointee};
     return *pointers[x != 0];
@@ -279,8 +273,7 @@ static void vm_run_threads(rad_vm *vm, rad_kernel *k, const vm_thread *t, const 
         thread_start(vm, k, (uint32_t)op->x, t->actor);
         return;
     }
-    for (int32_t i = op->x + 1; i < op->y; i++)
-        rad_touch(k, vm->thread_object + (uint32_t)i, RAD_READ);
+    for (int32_t i = op->x + 1; i < op->y; i++) rad_touch(k, vm->thread_object + (uint32_t)i, RAD_READ);
 }
 
 static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const vm_op *op)
@@ -315,8 +308,7 @@ static inline void vm_run_memory(rad_vm *vm, rad_kernel *k, vm_thread *t, const 
 }
 
 /* True when the thread goes on; false when it has gone to sleep. */
-__attribute__((noinline)) static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread,
-                                                    const vm_op *op)
+__attribute__((noinline)) static bool vm_run_shared(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_op *op)
 {
     vm_thread *t = &vm->threads[thread];
     switch (op->code) {
@@ -362,8 +354,7 @@ RAD_NO_CANARY void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
     uint32_t thread = vm->born[action];
     vm_thread *t = &vm->threads[thread];
     const vm_op *op = &vm->code[t->pc++];
-    RAD_DCHECK(action < vm->totals->born && t->life == VM_READY &&
-               op->code < VM_SHARED_CODES); /* I1 */
+    RAD_DCHECK(action < vm->totals->born && t->life == VM_READY && op->code < VM_SHARED_CODES); /* I1 */
     if (RAD_UNLIKELY(t->fresh)) {
         t->fresh = 0;
         rad_touch(k, vm->thread_object + thread, RAD_READ);

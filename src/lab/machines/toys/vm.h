@@ -145,8 +145,7 @@ struct rad_vm {
 
 /* ---- The machine's functions ---------------------------------------------------------------------- */
 
-RAD_INTERNAL int rad__vm_create(void **self, const vm_toy *toy, const rad_case *c,
-                                rad_error *error);
+RAD_INTERNAL int rad__vm_create(void **self, const vm_toy *toy, const rad_case *c, rad_error *error);
 RAD_INTERNAL void rad__vm_destroy(void *self);
 RAD_INTERNAL void rad__vm_reset(void *self, rad_kernel *k);
 RAD_INTERNAL void rad__vm_step(void *self, rad_kernel *k, uint32_t action);
@@ -159,10 +158,10 @@ RAD_INTERNAL const char *rad__vm_kind_name(const void *self, uint32_t kind);
 RAD_INTERNAL const char *rad__vm_site_name(const void *self, uint32_t site);
 
 /* The part of a rad_machine that all toys share; `check` is added by those with an invariant. */
-#define VM_FUNCTIONS                                                                               \
-    .destroy = rad__vm_destroy, .reset = rad__vm_reset, .step = rad__vm_step,                      \
-    .idle = rad__vm_idle, .state = rad__vm_state, .save = rad__vm_save, .load = rad__vm_load,      \
-    .kind_name = rad__vm_kind_name, .site_name = rad__vm_site_name
+#define VM_FUNCTIONS                                                                                                   \
+    .destroy = rad__vm_destroy, .reset = rad__vm_reset, .step = rad__vm_step, .idle = rad__vm_idle,                    \
+    .state = rad__vm_state, .save = rad__vm_save, .load = rad__vm_load, .kind_name = rad__vm_kind_name,                \
+    .site_name = rad__vm_site_name
 
 /* For invariants. */
 static inline int64_t vm_word(const rad_vm *vm, uint32_t object)
@@ -232,12 +231,9 @@ static inline void vm_end(rad_vm *vm)
 
 /* ---- Shared operations; each has a site. Those with _at take object number `object + index`. ------- */
 
-static inline void vm_load_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                              int32_t index)
+static inline void vm_load_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t index)
 {
-    rad__vm_emit(
-        vm,
-        (vm_op){.code = VM_LOAD, .site = site, .object = object, .index = index, .to = vm_reg(to)});
+    rad__vm_emit(vm, (vm_op){.code = VM_LOAD, .site = site, .object = object, .index = index, .to = vm_reg(to)});
 }
 
 static inline void vm_load(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object)
@@ -247,8 +243,7 @@ static inline void vm_load(rad_vm *vm, uint32_t site, enum vm_register to, uint3
 
 static inline void vm_store_at(rad_vm *vm, uint32_t site, uint32_t object, int32_t index, int32_t x)
 {
-    rad__vm_emit(vm,
-                 (vm_op){.code = VM_STORE, .site = site, .object = object, .index = index, .x = x});
+    rad__vm_emit(vm, (vm_op){.code = VM_STORE, .site = site, .object = object, .index = index, .x = x});
 }
 
 static inline void vm_store(rad_vm *vm, uint32_t site, uint32_t object, int32_t x)
@@ -256,63 +251,45 @@ static inline void vm_store(rad_vm *vm, uint32_t site, uint32_t object, int32_t 
     vm_store_at(vm, site, object, 0, x);
 }
 
-static inline void vm_fetch_add_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                                   int32_t index, int32_t x)
+static inline void vm_fetch_add_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t index,
+                                   int32_t x)
 {
-    rad__vm_emit(vm, (vm_op){.code = VM_FETCH_ADD,
-                             .site = site,
-                             .object = object,
-                             .index = index,
-                             .x = x,
-                             .to = vm_reg(to)});
+    rad__vm_emit(
+        vm, (vm_op){.code = VM_FETCH_ADD, .site = site, .object = object, .index = index, .x = x, .to = vm_reg(to)});
 }
 
-static inline void vm_fetch_add(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                                int32_t x)
+static inline void vm_fetch_add(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t x)
 {
     vm_fetch_add_at(vm, site, to, object, 0, x);
 }
 
 /* to = 1 when the object was `expected` and is now `desired`, else 0. */
-static inline void vm_cas(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                          int32_t expected, int32_t desired)
+static inline void vm_cas(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t expected,
+                          int32_t desired)
 {
-    rad__vm_emit(vm, (vm_op){.code = VM_CAS,
-                             .site = site,
-                             .object = object,
-                             .x = expected,
-                             .y = desired,
-                             .to = vm_reg(to)});
+    rad__vm_emit(
+        vm, (vm_op){.code = VM_CAS, .site = site, .object = object, .x = expected, .y = desired, .to = vm_reg(to)});
 }
 
 /* to = what the object was before it became x. */
-static inline void vm_exchange_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                                  int32_t index, int32_t x)
+static inline void vm_exchange_at(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t index,
+                                  int32_t x)
 {
-    rad__vm_emit(vm, (vm_op){.code = VM_EXCHANGE,
-                             .site = site,
-                             .object = object,
-                             .index = index,
-                             .x = x,
-                             .to = vm_reg(to)});
+    rad__vm_emit(
+        vm, (vm_op){.code = VM_EXCHANGE, .site = site, .object = object, .index = index, .x = x, .to = vm_reg(to)});
 }
 
-static inline void vm_exchange(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
-                               int32_t x)
+static inline void vm_exchange(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object, int32_t x)
 {
     vm_exchange_at(vm, site, to, object, 0, x);
 }
 
 /* to = what the object was; it is `desired` now if that was `expected`. */
-static inline void vm_compare_exchange(rad_vm *vm, uint32_t site, enum vm_register to,
-                                       uint32_t object, int32_t expected, int32_t desired)
+static inline void vm_compare_exchange(rad_vm *vm, uint32_t site, enum vm_register to, uint32_t object,
+                                       int32_t expected, int32_t desired)
 {
-    rad__vm_emit(vm, (vm_op){.code = VM_COMPARE,
-                             .site = site,
-                             .object = object,
-                             .x = expected,
-                             .y = desired,
-                             .to = vm_reg(to)});
+    rad__vm_emit(
+        vm, (vm_op){.code = VM_COMPARE, .site = site, .object = object, .x = expected, .y = desired, .to = vm_reg(to)});
 }
 
 static inline void vm_lock_at(rad_vm *vm, uint32_t site, uint32_t mutex, int32_t index)
@@ -355,23 +332,18 @@ static inline void vm_broadcast(rad_vm *vm, uint32_t site, uint32_t cond)
 
 static inline void vm_spawn(rad_vm *vm, uint32_t site, uint32_t thread)
 {
-    rad__vm_emit(vm,
-                 (vm_op){.code = VM_SPAWN, .object = RAD_NONE, .site = site, .x = (int32_t)thread});
+    rad__vm_emit(vm, (vm_op){.code = VM_SPAWN, .object = RAD_NONE, .site = site, .x = (int32_t)thread});
 }
 
 /* Waits until the threads first … first + count - 1 have ended: one step. */
 static inline void vm_join(rad_vm *vm, uint32_t site, uint32_t first, uint32_t count)
 {
-    rad__vm_emit(
-        vm,
-        (vm_op){.code = VM_JOIN, .site = site, .x = (int32_t)first, .y = (int32_t)(first + count)});
+    rad__vm_emit(vm, (vm_op){.code = VM_JOIN, .site = site, .x = (int32_t)first, .y = (int32_t)(first + count)});
 }
 
 static inline void vm_pick(rad_vm *vm, uint32_t site, enum vm_register to, int32_t count)
 {
-    rad__vm_emit(
-        vm,
-        (vm_op){.code = VM_PICK, .object = RAD_NONE, .site = site, .x = count, .to = vm_reg(to)});
+    rad__vm_emit(vm, (vm_op){.code = VM_PICK, .object = RAD_NONE, .site = site, .x = count, .to = vm_reg(to)});
 }
 
 /* Follows the pointer for which `x` stands; `object` is what it should point to. */
@@ -390,8 +362,7 @@ static inline void vm_yield(rad_vm *vm, uint32_t site)
 
 static inline void vm_quiet_load(rad_vm *vm, enum vm_register to, uint32_t object, int32_t index)
 {
-    rad__vm_emit(
-        vm, (vm_op){.code = VM_QUIET_LOAD, .object = object, .index = index, .to = vm_reg(to)});
+    rad__vm_emit(vm, (vm_op){.code = VM_QUIET_LOAD, .object = object, .index = index, .to = vm_reg(to)});
 }
 
 static inline void vm_quiet_store(rad_vm *vm, uint32_t object, int32_t index, int32_t x)
@@ -422,8 +393,7 @@ static inline void vm_and(rad_vm *vm, enum vm_register to, int32_t x, int32_t y)
 /* Forward: the place to give to vm_land. */
 static inline uint32_t vm_jump_if(rad_vm *vm, int32_t x, enum vm_relation relation, int32_t y)
 {
-    return rad__vm_emit(vm,
-                        (vm_op){.code = VM_JUMP, .relation = (uint8_t)relation, .x = x, .y = y});
+    return rad__vm_emit(vm, (vm_op){.code = VM_JUMP, .relation = (uint8_t)relation, .x = x, .y = y});
 }
 
 static inline uint32_t vm_jump(rad_vm *vm)
@@ -437,11 +407,9 @@ static inline void vm_land(rad_vm *vm, uint32_t jump)
 }
 
 /* Backward, to a place that vm_here gave. */
-static inline void vm_back_if(rad_vm *vm, uint32_t to, int32_t x, enum vm_relation relation,
-                              int32_t y)
+static inline void vm_back_if(rad_vm *vm, uint32_t to, int32_t x, enum vm_relation relation, int32_t y)
 {
-    rad__vm_emit(vm,
-                 (vm_op){.code = VM_JUMP, .relation = (uint8_t)relation, .x = x, .y = y, .to = to});
+    rad__vm_emit(vm, (vm_op){.code = VM_JUMP, .relation = (uint8_t)relation, .x = x, .y = y, .to = to});
 }
 
 static inline void vm_back(rad_vm *vm, uint32_t to)
@@ -456,16 +424,12 @@ static inline void vm_again(rad_vm *vm, uint32_t to, enum vm_register r)
 }
 
 /* An assertion of the program on trial. */
-static inline void vm_claim(rad_vm *vm, int32_t x, enum vm_relation relation, int32_t y,
-                            uint32_t about, const char *text)
+static inline void vm_claim(rad_vm *vm, int32_t x, enum vm_relation relation, int32_t y, uint32_t about,
+                            const char *text)
 {
     uint32_t number = rad__vm_text(vm, text);
-    rad__vm_emit(vm, (vm_op){.code = VM_CLAIM,
-                             .relation = (uint8_t)relation,
-                             .object = about,
-                             .x = x,
-                             .y = y,
-                             .other = number});
+    rad__vm_emit(
+        vm, (vm_op){.code = VM_CLAIM, .relation = (uint8_t)relation, .object = about, .x = x, .y = y, .other = number});
 }
 
 #endif

@@ -10,8 +10,7 @@ static uint32_t build_object(rad_vm *vm, const char *role, int64_t value, uint32
 {
     uint32_t number = vm->object_count, need = number + 1;
     if (vm->failed || !RAD_GROW(&vm->roles, &vm->role_capacity, need) ||
-        !RAD_GROW(&vm->initial, &vm->initial_capacity, need) ||
-        !RAD_GROW(&vm->side, &vm->side_capacity, need)) {
+        !RAD_GROW(&vm->initial, &vm->initial_capacity, need) || !RAD_GROW(&vm->side, &vm->side_capacity, need)) {
         vm->failed = true;
         return 0;
     }
@@ -140,8 +139,7 @@ static void build_thread_objects(rad_vm *vm)
     vm->thread_object = RAD_NONE;
     if (!vm->joins) return;
     vm->thread_object = vm->object_count;
-    for (uint32_t i = 0; i < vm->thread_count; i++)
-        build_object(vm, vm->thread_roles[i], 0, RAD_NONE);
+    for (uint32_t i = 0; i < vm->thread_count; i++) build_object(vm, vm->thread_roles[i], 0, RAD_NONE);
     for (uint32_t i = 0; i < vm->code_count; i++) {
         vm_op *op = &vm->code[i];
         if (op->code != VM_SPAWN && op->code != VM_JOIN) continue;

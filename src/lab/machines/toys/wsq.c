@@ -504,11 +504,11 @@ static int wsq_state_create(void **self, const rad_case *c, rad_error *error)
 }
 
 /* The published programs have one thief, that of wsq-state has two. */
-#define WSQ_PARAMS(thieves)                                                                        \
-    {                                                                                              \
-        [STEALERS] = {"stealers", thieves, 1, 8, "threads that steal", false},                     \
-        [ITEMS] = {"items", 4, 2, 32, "items that the owner pushes", false},                       \
-        [ATTEMPTS] = {"attempts", 2, 1, 8, "how often each of them tries", false}, {.name = NULL}, \
+#define WSQ_PARAMS(thieves)                                                                                            \
+    {                                                                                                                  \
+        [STEALERS] = {"stealers", thieves, 1, 8, "threads that steal", false},                                         \
+        [ITEMS] = {"items", 4, 2, 32, "items that the owner pushes", false},                                           \
+        [ATTEMPTS] = {"attempts", 2, 1, 8, "how often each of them tries", false}, {.name = NULL},                     \
     }
 
 static const rad_param wsq_params[] = WSQ_PARAMS(1);
