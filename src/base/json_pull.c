@@ -2,6 +2,7 @@
 #include "base/json_pull.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -144,15 +145,10 @@ static bool pass_string(rad_json_pull *j)
 
 /* ---- Other values -------------------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool pass_digits(rad_json_pull *j)
 {
-    if (!is_digit(peek(j))) return fails(j, "a digit");
-    while (is_digit(peek(j))) j->at++;
+    if (!rad__is_digit(peek(j))) return fails(j, "a digit");
+    while (rad__is_digit(peek(j))) j->at++;
     return true;
 }
 
@@ -210,7 +206,7 @@ static enum rad_json_kind pass_scalar(rad_json_pull *j)
 {
     char c = peek(j);
     if (c == '"') return pass_string(j) ? RAD_JSON_STRING : RAD_JSON_WRONG;
-    if (c == '-' || is_digit(c)) return pass_number(j) ? RAD_JSON_NUMBER : RAD_JSON_WRONG;
+    if (c == '-' || rad__is_digit(c)) return pass_number(j) ? RAD_JSON_NUMBER : RAD_JSON_WRONG;
     if (c == 't') return pass_word(j, "true", RAD_JSON_TRUE);
     if (c == 'f') return pass_word(j, "false", RAD_JSON_FALSE);
     return pass_word(j, "null", RAD_JSON_NULL);

@@ -2,6 +2,7 @@
 #include "base/lex.h"
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 #include <stdio.h>
@@ -16,11 +17,6 @@ void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *p
 static bool begins_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
 }
 
 static void forward(rad_lexer *l)
@@ -46,14 +42,14 @@ static void skip(rad_lexer *l)
 static const char *lex_name(rad_lexer *l)
 {
     const char *begin = l->at;
-    while (l->at < l->end && (begins_name(*l->at) || is_digit(*l->at))) forward(l);
+    while (l->at < l->end && (begins_name(*l->at) || rad__is_digit(*l->at))) forward(l);
     return l->at - begin > RAD_LEX_NAME_MAX ? "a name has 60 characters at most" : NULL;
 }
 
 static const char *lex_number(rad_lexer *l, uint64_t *number)
 {
     const char *mistake = NULL;
-    for (; l->at < l->end && is_digit(*l->at); forward(l))
+    for (; l->at < l->end && rad__is_digit(*l->at); forward(l))
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (uint64_t)(*l->at - '0'), number) || *number > (uint64_t)1 << 63)
             mistake = "the number is too large";
@@ -101,7 +97,7 @@ const char *rad__lex(rad_lexer *l, rad_lexeme *t, rad_text_place *wrong)
     if (begins_name(*l->at)) {
         t->kind = RAD_LEXEME_NAME;
         mistake = lex_name(l);
-    } else if (is_digit(*l->at)) {
+    } else if (rad__is_digit(*l->at)) {
         t->kind = RAD_LEXEME_NUMBER;
         mistake = lex_number(l, &t->number);
     } else if (*l->at == '"') {

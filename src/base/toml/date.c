@@ -1,10 +1,6 @@
 /* date.c — dates and times of TOML, which are those of RFC 3339, in full or in part. */
+#include "base/text.h"
 #include "base/toml/parts.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* That many digits, for a value from least to most; `what` is all of this in words. */
 static bool read_field(rad_toml_cursor *c, uint32_t digits, uint32_t least, uint32_t most, const char *what,
@@ -13,7 +9,7 @@ static bool read_field(rad_toml_cursor *c, uint32_t digits, uint32_t least, uint
     size_t from = c->at;
     *value = 0;
     for (uint32_t i = 0; i < digits; i++, c->at++) {
-        if (!is_digit(rad__toml_peek(c))) {
+        if (!rad__is_digit(rad__toml_peek(c))) {
             c->at = from;
             return rad__toml_unlike(c, what);
         }
@@ -58,8 +54,8 @@ static bool read_date(rad_toml_cursor *c, rad_toml_date *date)
 static bool read_fraction(rad_toml_cursor *c, rad_toml_date *date)
 {
     uint32_t scale = 100000000;
-    if (!is_digit(rad__toml_peek(c))) return rad__toml_unlike(c, "a digit of the fraction of a second");
-    for (; is_digit(rad__toml_peek(c)); c->at++, scale /= 10)
+    if (!rad__is_digit(rad__toml_peek(c))) return rad__toml_unlike(c, "a digit of the fraction of a second");
+    for (; rad__is_digit(rad__toml_peek(c)); c->at++, scale /= 10)
         date->nanosecond += scale * (uint32_t)(rad__toml_peek(c) - '0');
     return true;
 }

@@ -7,6 +7,7 @@
  * Tables are made while a key is read, part by part, so that a key takes no memory of its own. Values nest by
  * recursion, as deep as RAD_TOML_DEPTH_MAX. */
 #include "base/error.h"
+#include "base/text.h"
 #include "base/toml/parts.h"
 
 #include <string.h>
@@ -235,16 +236,11 @@ static bool parse_inline_table(parser *p, rad_toml_node *table, rad_toml_place p
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_with_digits(const char *text, size_t length, size_t digits, char then)
 {
     if (length <= digits || text[digits] != then) return false;
     for (size_t i = 0; i < digits; i++)
-        if (!is_digit(text[i])) return false;
+        if (!rad__is_digit(text[i])) return false;
     return true;
 }
 
@@ -269,7 +265,7 @@ static bool parse_word(parser *p, rad_toml_node *node)
             length++;
     if (date || begins_with_digits(s->at, length, 2, ':')) return rad__toml_scan_date(s, length, node);
     char c = *s->at;
-    if (is_digit(c) || c == '+' || c == '-' || c == 'i' || c == 'n') return rad__toml_scan_number(s, length, node);
+    if (rad__is_digit(c) || c == '+' || c == '-' || c == 'i' || c == 'n') return rad__toml_scan_number(s, length, node);
     return rad__toml_scan_expected(s, "a value");
 }
 

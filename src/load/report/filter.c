@@ -2,6 +2,7 @@
 #include "load/report/filter.h"
 
 #include "base/error.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,11 +140,6 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static node *new_node(const struct reading *r, enum compare op)
 {
     node *n = rad__arena_take(&r->filter->arena, 1, sizeof *n);
@@ -158,7 +154,7 @@ static const struct name *read_name(struct reading *r)
 {
     skip_spaces(r);
     size_t length = 0;
-    while (is_letter(r->at[length]) || (length > 0 && is_digit(r->at[length]))) length++;
+    while (is_letter(r->at[length]) || (length > 0 && rad__is_digit(r->at[length]))) length++;
     for (uint32_t i = 0; i < NAME_COUNT; i++) {
         if (strlen(NAMES[i].name) == length && strncmp(NAMES[i].name, r->at, length) == 0) {
             r->at += length;
@@ -230,7 +226,7 @@ static bool read_number(struct reading *r, const struct name *name, uint64_t *nu
     unsigned __int128 value = 0;
     uint64_t scale = 1;
     bool point = false;
-    for (; is_digit(*r->at) || (*r->at == '.' && !point && is_digit(r->at[1])); r->at++) {
+    for (; rad__is_digit(*r->at) || (*r->at == '.' && !point && rad__is_digit(r->at[1])); r->at++) {
         if (*r->at == '.') {
             point = true;
             continue;
@@ -283,7 +279,7 @@ static const node *read_comparison(struct reading *r)
         n->text = read_text(r);
         return n->text != NULL ? n : NULL;
     }
-    if (!is_digit(*r->at)) return wrong_at(r, r->at, "expected a number");
+    if (!rad__is_digit(*r->at)) return wrong_at(r, r->at, "expected a number");
     return read_number(r, name, &n->number) ? n : NULL;
 }
 

@@ -1,6 +1,7 @@
 /* read_text.c — placeholders of templates (placeholder.h) are looked up when the scenario is read, so that a
  * name that does not exist is told with its place and not in the middle of a run. Only whether a variable of the
  * environment is set is not asked here: a simulated run and a replay need none. */
+#include "base/text.h"
 #include "load/scenario/placeholder.h"
 #include "load/scenario/read.h"
 
@@ -14,16 +15,11 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool rad__load_is_name(const char *text)
 {
     if (*text == 0 || strlen(text) > NAME_MOST) return false;
     for (; *text != 0; text++)
-        if (!is_letter(*text) && !is_digit(*text) && *text != '_' && *text != '-') return false;
+        if (!is_letter(*text) && !rad__is_digit(*text) && *text != '_' && *text != '-') return false;
     return true;
 }
 
@@ -31,7 +27,7 @@ bool rad__load_is_token(const char *text)
 {
     if (*text == 0) return false;
     for (; *text != 0; text++)
-        if (!is_letter(*text) && !is_digit(*text) && strchr("!#$%&'*+-.^_`|~", *text) == NULL) return false;
+        if (!is_letter(*text) && !rad__is_digit(*text) && strchr("!#$%&'*+-.^_`|~", *text) == NULL) return false;
     return true;
 }
 

@@ -5,6 +5,7 @@
  * reading of the text was. So dividing again tells whether the text had more decimals than that, and nothing is lost.
  * Keeping the text of each float in the tree would tell the same at the cost of the memory. */
 #include "base/error.h"
+#include "base/text.h"
 #include "load/scenario/read.h"
 
 #include <inttypes.h>
@@ -105,25 +106,20 @@ uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, ui
 
 /* ---- Times ----------------------------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Digits, with a fraction of at most nine; *fraction in 10^-9. */
 static bool pass_number(const char **at, uint64_t *whole, uint64_t *fraction)
 {
     const char *p = *at;
     uint64_t unit = RAD__LOAD_SECOND;
     *whole = *fraction = 0;
-    if (!is_digit(*p)) return false;
-    for (; is_digit(*p); p++) {
+    if (!rad__is_digit(*p)) return false;
+    for (; rad__is_digit(*p); p++) {
         if (*whole > UINT64_MAX / 100) return false;
         *whole = *whole * 10 + (uint64_t)(*p - '0');
     }
     if (*p == '.') {
-        if (!is_digit(*++p)) return false;
-        for (; is_digit(*p); p++) {
+        if (!rad__is_digit(*++p)) return false;
+        for (; rad__is_digit(*p); p++) {
             if (unit == 1) return false;
             unit /= 10;
             *fraction += (uint64_t)(*p - '0') * unit;

@@ -2,15 +2,12 @@
  * fragments. */
 #include "load/scenario/url.h"
 
+#include "base/text.h"
+
 #include <string.h>
 #include <strings.h>
 
 enum { HOST_MOST = 253 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool is_letter(char c)
 {
@@ -24,7 +21,7 @@ static const char *check_name(const char *host, size_t size)
     if (size == 0) return "expected a host after //";
     if (size > HOST_MOST) return "expected a host of at most 253 characters";
     for (size_t i = 0; i < size; i++)
-        if (!is_letter(host[i]) && !is_digit(host[i]) && strchr(".-_", host[i]) == NULL)
+        if (!is_letter(host[i]) && !rad__is_digit(host[i]) && strchr(".-_", host[i]) == NULL)
             return "expected letters, digits, dots and hyphens in the host; an IPv6 address stands "
                    "in brackets";
     if (host[0] == '.' || host[0] == '-') return "expected a host that begins with a letter or a digit";
@@ -37,7 +34,7 @@ static const char *check_ipv6(const char *host, size_t size)
     uint32_t colons = 0;
     if (size > 45) return "expected an IPv6 address between [ and ]";
     for (size_t i = 0; i < size; i++) {
-        bool hex = is_digit(host[i]) || (is_letter(host[i]) && (host[i] | 32) <= 'f');
+        bool hex = rad__is_digit(host[i]) || (is_letter(host[i]) && (host[i] | 32) <= 'f');
         if (!hex && host[i] != ':' && host[i] != '.') return "expected an IPv6 address between [ and ]";
         colons += host[i] == ':';
     }
@@ -48,7 +45,7 @@ static const char *check_port(const char *port, size_t size)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < size && i < 6; i++) {
-        if (!is_digit(port[i])) return "expected a port from 1 to 65535 after the colon";
+        if (!rad__is_digit(port[i])) return "expected a port from 1 to 65535 after the colon";
         number = number * 10 + (uint32_t)(port[i] - '0');
     }
     return size > 0 && size < 6 && number > 0 && number < 65536 && port[0] != '0'

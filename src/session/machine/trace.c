@@ -2,6 +2,7 @@
 #include "session/machine/vm.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -56,11 +57,6 @@ uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uin
     return kept;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* "2" before "10", "1/A.2" before "1/A.10", and whoever opens before what it opens. */
 static bool path_is_after(const char *a, const char *b)
 {
@@ -69,8 +65,8 @@ static bool path_is_after(const char *a, const char *b)
         b++;
     }
     size_t i = 0;
-    while (is_digit(a[i]) && is_digit(b[i])) i++;
-    if (is_digit(a[i]) || is_digit(b[i])) return is_digit(a[i]); /* the longer number */
+    while (rad__is_digit(a[i]) && rad__is_digit(b[i])) i++;
+    if (rad__is_digit(a[i]) || rad__is_digit(b[i])) return rad__is_digit(a[i]); /* the longer number */
     return (unsigned char)*a > (unsigned char)*b;
 }
 
