@@ -55,17 +55,17 @@ typedef struct validating {
 static int allow_one(validating *w, const char *word, size_t size)
 {
     char name[80];
-    nearest n;
+    rad_suggest n;
     snprintf(name, sizeof name, "%.*s", size < sizeof name ? (int)size : 79, word);
-    nearest_begin(&n, name);
+    rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; i < RAD_FLOW_PROPERTIES; i++) {
-        nearest_try(&n, SLUGS[i]);
+        rad__suggest_consider(&n, SLUGS[i]);
         if (strcmp(SLUGS[i], name) == 0) {
             w->allowed[i] = true;
             return 0;
         }
     }
-    return bad_usage(w->c, "--allow: unknown property '%s'%s", name, nearest_hint(&n, ""));
+    return bad_usage(w->c, "--allow: unknown property '%s'%s", name, rad__suggest_text(&n, ""));
 }
 
 static int read_allowed(validating *w)

@@ -23,13 +23,13 @@ static void part_names(const verb *whole, char *text, size_t size)
 
 static int unknown_part(cli *c, const verb *whole, const char *word)
 {
-    nearest n;
+    rad_suggest n;
     char names[200];
-    nearest_begin(&n, word);
-    for (size_t i = 0; i < whole->part_count; i++) nearest_try(&n, part_name(whole->parts[i]));
+    rad__suggest_begin(&n, word, strlen(word));
+    for (size_t i = 0; i < whole->part_count; i++) rad__suggest_consider(&n, part_name(whole->parts[i]));
     const char *what = word[0] == '-' ? "option" : "command";
     part_names(whole, names, sizeof names);
-    const char *hint = nearest_hint(&n, "");
+    const char *hint = rad__suggest_text(&n, "");
     return *hint ? bad_usage(c, "unknown %s '%.80s'%s", what, word, hint)
                  : bad_usage(c, "unknown %s '%.80s'; use %s", what, word, names);
 }

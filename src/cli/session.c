@@ -26,12 +26,12 @@ int read_protocols(cli *c, const words *w, rad_protocols **p)
 
 int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *protocol)
 {
-    nearest n;
+    rad_suggest n;
     *protocol = rad_protocol_find(p, name);
     if (*protocol != RAD_NONE) return 0;
-    nearest_begin(&n, name);
-    for (uint32_t i = 0; i < rad_protocols_count(p); i++) nearest_try(&n, rad_protocol_name(p, i));
-    return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, nearest_hint(&n, ""));
+    rad__suggest_begin(&n, name, strlen(name));
+    for (uint32_t i = 0; i < rad_protocols_count(p); i++) rad__suggest_consider(&n, rad_protocol_name(p, i));
+    return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, rad__suggest_text(&n, ""));
 }
 
 /* ---- Shared: how it is run ---------------------------------------------------------------------------- */

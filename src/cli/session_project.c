@@ -19,14 +19,15 @@ static const option PROJECT_OPTIONS[] = {
 
 static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const char *name, uint32_t *role)
 {
-    nearest n;
-    nearest_begin(&n, name);
+    rad_suggest n;
+    rad__suggest_begin(&n, name, strlen(name));
     uint32_t count = rad_protocol_role_count(p, protocol);
     for (*role = 0; *role < count; ++*role) {
         if (strcmp(rad_protocol_role(p, protocol, *role), name) == 0) return 0;
-        nearest_try(&n, rad_protocol_role(p, protocol, *role));
+        rad__suggest_consider(&n, rad_protocol_role(p, protocol, *role));
     }
-    return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name, nearest_hint(&n, ""));
+    return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name,
+                     rad__suggest_text(&n, ""));
 }
 
 static int print_text(cli *c, char *text)

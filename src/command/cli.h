@@ -6,6 +6,8 @@
 #ifndef RADDLE_COMMAND_CLI_H
 #define RADDLE_COMMAND_CLI_H
 
+#include "base/suggest.h"
+
 #include <raddle/lab.h>
 
 /* Names that cross files are short here, and begin with rad__ in the library, so that they are not in the way of
@@ -95,17 +97,6 @@ int exit_status(int code) RAD_COMMAND(exit_status);
 
 /* complain, add "see 'raddle VERB --help'", return EXIT_USAGE. */
 int bad_usage(const cli *c, const char *format, ...) RAD_COMMAND(bad_usage) RAD_PRINTF(2, 3);
-
-/* Nearest of many names to a mistyped one. */
-typedef struct nearest {
-    const char *word, *best;
-    uint32_t distance;
-} nearest;
-void nearest_begin(nearest *n, const char *word) RAD_COMMAND(nearest_begin);
-void nearest_try(nearest *n, const char *name) RAD_COMMAND(nearest_try);
-
-/* "; did you mean 'runs'?" or "". The text lives until the next call. */
-const char *nearest_hint(const nearest *n, const char *prefix) RAD_COMMAND(nearest_hint);
 
 /* ---- Input (target.c) ---------------------------------------------------------------------------- */
 

@@ -76,18 +76,18 @@ static void on_found(void *context, const rad_artifact *a)
 
 static int check_strategy(cli *c, const char *name)
 {
-    nearest n;
+    rad_suggest n;
     rad_named s;
     size_t size = name ? strcspn(name, ":") : 0;
     if (name == NULL) return 0;
-    nearest_begin(&n, name);
+    rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; rad_strategy_at(i, &s); i++) {
         if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0)
             return 0; /* the library reads what follows the colon */
-        nearest_try(&n, s.name);
+        rad__suggest_consider(&n, s.name);
     }
     return bad_usage(c, "unknown strategy '%.80s'%s 'raddle list' shows all", name,
-                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
+                     *rad__suggest_text(&n, "") ? rad__suggest_text(&n, "") : ";");
 }
 
 static void write_head(hunt *h, const rad_target *t, const explore_args *a)

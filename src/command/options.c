@@ -54,12 +54,12 @@ static int unknown_option(cli *c, const verb *v, const char *word)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    nearest n;
-    nearest_begin(&n, name);
-    nearest_try(&n, "help");
+    rad_suggest n;
+    rad__suggest_begin(&n, name, strlen(name));
+    rad__suggest_consider(&n, "help");
     for (const option *o = v->options; o && o->name; o++)
-        if (o->about) nearest_try(&n, o->name);
-    return bad_usage(c, "unknown option '%.80s'%s", word, nearest_hint(&n, "--"));
+        if (o->about) rad__suggest_consider(&n, o->name);
+    return bad_usage(c, "unknown option '%.80s'%s", word, rad__suggest_text(&n, "--"));
 }
 
 static int add_text(cli *c, const option *o, text_list *list, const char *text)

@@ -71,11 +71,11 @@ static const verb *find_verb(const verbs *all, const char *name)
 
 static int unknown_verb(cli *c, const verbs *all, const char *word)
 {
-    nearest n;
-    nearest_begin(&n, word);
-    for (size_t i = 0; i < all->count; i++) nearest_try(&n, all->at[i]->name);
+    rad_suggest n;
+    rad__suggest_begin(&n, word, strlen(word));
+    for (size_t i = 0; i < all->count; i++) rad__suggest_consider(&n, all->at[i]->name);
     const char *what = word[0] == '-' ? "option" : "command";
-    return bad_usage(c, "unknown %s '%.80s'%s", what, word, nearest_hint(&n, ""));
+    return bad_usage(c, "unknown %s '%.80s'%s", what, word, rad__suggest_text(&n, ""));
 }
 
 enum { TEST_WORDS_MAX = 1024 };

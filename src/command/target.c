@@ -21,10 +21,10 @@ static void hint_at_list(const cli *c)
 
 static int unknown_machine(cli *c, const char *word)
 {
-    nearest n;
-    nearest_begin(&n, word);
+    rad_suggest n;
+    rad__suggest_begin(&n, word, strlen(word));
     const rad_machine *m;
-    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) nearest_try(&n, m->name);
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) rad__suggest_consider(&n, m->name);
     if (strchr(word, '/'))
         complain(c, "unknown machine '%.200s'", word);
     else if (access(word, X_OK) == 0)
@@ -32,7 +32,7 @@ static int unknown_machine(cli *c, const char *word)
     else if (strchr(word, '='))
         complain(c, "missing machine before '%.200s'", word);
     else
-        complain(c, "unknown machine '%.200s'%s", word, nearest_hint(&n, ""));
+        complain(c, "unknown machine '%.200s'%s", word, rad__suggest_text(&n, ""));
     hint_at_list(c);
     return EXIT_USAGE;
 }
@@ -210,20 +210,20 @@ int load_policy(cli *c, const char **name)
 
 int read_policy_word(cli *c, const char **word)
 {
-    nearest n;
+    rad_suggest n;
     rad_named p;
     int status = load_policy(c, word);
     if (status != 0) return status;
     const char *name = *word;
     size_t size = strcspn(name, ":");
-    nearest_begin(&n, name);
+    rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; rad_policy_at(i, &p); i++) {
         if (strcspn(p.name, ":") == size && strncmp(p.name, name, size) == 0)
             return 0; /* the library reads what follows the colon */
-        nearest_try(&n, p.name);
+        rad__suggest_consider(&n, p.name);
     }
     return bad_usage(c, "unknown policy '%.80s'%s 'raddle list' shows all", name,
-                     *nearest_hint(&n, "") ? nearest_hint(&n, "") : ";");
+                     *rad__suggest_text(&n, "") ? rad__suggest_text(&n, "") : ";");
 }
 
 int check_output(cli *c, const char *dir)

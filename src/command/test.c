@@ -88,27 +88,27 @@ static const char *name_at(const suite *s, uint32_t n)
 
 static int check_pattern(suite *s, const char *pattern)
 {
-    nearest n;
+    rad_suggest n;
     const char *name;
-    nearest_begin(&n, pattern);
+    rad__suggest_begin(&n, pattern, strlen(pattern));
     for (uint32_t i = 0; (name = name_at(s, i)) != NULL; i++) {
         if (matches(pattern, name)) return 0;
-        nearest_try(&n, name);
+        rad__suggest_consider(&n, name);
     }
-    return bad_usage(s->c, "unknown test '%.80s'%s", pattern, nearest_hint(&n, ""));
+    return bad_usage(s->c, "unknown test '%.80s'%s", pattern, rad__suggest_text(&n, ""));
 }
 
 static int check_param(suite *s, const char *word)
 {
-    nearest n;
+    rad_suggest n;
     char name[80];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
-    nearest_begin(&n, name);
+    rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; i < s->k.param_count; i++) {
         if (strcmp(s->k.params[i].name, name) == 0) return 0;
-        nearest_try(&n, s->k.params[i].name);
+        rad__suggest_consider(&n, s->k.params[i].name);
     }
-    return bad_usage(s->c, "unknown parameter '%.80s'%s", name, nearest_hint(&n, ""));
+    return bad_usage(s->c, "unknown parameter '%.80s'%s", name, rad__suggest_text(&n, ""));
 }
 
 static int check_words(suite *s)

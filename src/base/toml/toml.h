@@ -3,11 +3,10 @@
  *   rad_toml doc;
  *   if (rad__toml_parse(&doc, name, text, size, limit, error) != 0) return error->code;
  *   rad_toml_node *runtime = rad__toml_get(doc.root, "runtime");
- *   rad__toml_read_integer(&doc, runtime, "vus", 1, 100000, &vus, error);
- *   rad__toml_check_keys(&doc, runtime, known_keys, error);
+ *   rad__toml_read_boolean(&doc, runtime, "tls", &tls, error);
  *
  * Members of tables and elements of arrays are lists in the order of the file. What was handed out by a call below is
- * `used`; what a reader never asked for is an unknown key, and rad__toml_check_keys tells of it.
+ * `used`; what a reader never asked for is an unknown key, and rad__toml_unused finds it.
  *
  * Everything is refused that TOML 1.0 refuses, and what is beyond its own bounds: integers of more than 64 bits, floats
  * too large for a double, tables and arrays nested deeper than RAD_TOML_DEPTH_MAX. A line end in a multi-line string is
@@ -102,40 +101,14 @@ RAD_INTERNAL const char *rad__toml_type_name(const rad_toml_node *node);
  * Each sets *value when there is such a key, and leaves it as it is when there is none. Another type, or a value out of
  * bounds, is an error that says what was expected, and where. Returns 0 or the code in force. `table` may be NULL. */
 
-RAD_INTERNAL int rad__toml_read_integer(const rad_toml *doc, rad_toml_node *table, const char *key, int64_t least,
-                                        int64_t most, int64_t *value, rad_error *error);
 RAD_INTERNAL int rad__toml_read_boolean(const rad_toml *doc, rad_toml_node *table, const char *key, bool *value,
                                         rad_error *error);
-/* A float that is a number, or an integer. */
-RAD_INTERNAL int rad__toml_read_number(const rad_toml *doc, rad_toml_node *table, const char *key, double *value,
-                                       rad_error *error);
-/* A string without a zero in it; lives as long as the document. */
-RAD_INTERNAL int rad__toml_read_text(const rad_toml *doc, rad_toml_node *table, const char *key, const char **value,
-                                     rad_error *error);
 /* One of several words; *value is its number. `words` ends with NULL. */
 RAD_INTERNAL int rad__toml_read_word(const rad_toml *doc, rad_toml_node *table, const char *key,
                                      const char *const *words, uint32_t *value, rad_error *error);
-RAD_INTERNAL int rad__toml_read_table(const rad_toml *doc, rad_toml_node *table, const char *key, rad_toml_node **value,
-                                      rad_error *error);
-/* An array whose elements are all of that type. */
-RAD_INTERNAL int rad__toml_read_array(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                      enum rad_toml_type type, rad_toml_node **value, rad_error *error);
-
-/* The member of that name; when there is none, an error at the table, and NULL. */
-RAD_INTERNAL rad_toml_node *rad__toml_require(const rad_toml *doc, rad_toml_node *table, const char *key,
-                                              rad_error *error);
-
-/* An error at the first member of the table that is not used. `known` is what may stand there, for "did you mean";
- * it ends with NULL, and may be NULL. */
-RAD_INTERNAL int rad__toml_check_keys(const rad_toml *doc, const rad_toml_node *table, const char *const *known,
-                                      rad_error *error);
-
 /* The first member anywhere below, in the order of the file, that is not used; NULL when all are. */
 RAD_INTERNAL const rad_toml_node *rad__toml_unused(const rad_toml_node *node);
 RAD_INTERNAL void rad__toml_use_all(rad_toml_node *node);
-
-/* The name that is most like a text, if there is one that could have been meant; else NULL. `known` ends with NULL. */
-RAD_INTERNAL const char *rad__toml_nearest(const char *text, size_t length, const char *const *known);
 
 /* RAD_EINPUT "file:line:column: key: expected …, found …" at a value. */
 RAD_INTERNAL int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at, const char *expected,

@@ -4,8 +4,8 @@
  * then everything that refers to something is looked up. Between the two, tasks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/suggest.h"
 #include "flow/lang/resolve_parts.h"
-#include "flow/lang/suggest.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,16 +70,16 @@ uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32
     uint32_t index = rad__flow_meaning(r, space, name);
     if (index != RAD_NONE) return index;
     const char *wanted = name_text(r, name);
-    rad_flow_suggest near;
-    rad__flow_suggest_begin(&near, wanted, strlen(wanted));
+    rad_suggest near;
+    rad__suggest_begin(&near, wanted, strlen(wanted));
     uint32_t count = space == RAD_SPACE_VARIABLE ? r->tree->variable_count
                      : space == RAD_SPACE_TASK   ? r->tree->task_count
                                                  : r->lists[space].count;
     for (uint32_t i = 0; i < count; i++)
-        rad__flow_suggest_consider(&near, name_text(r, space == RAD_SPACE_VARIABLE ? r->tree->variables[i].name
-                                                       : space == RAD_SPACE_TASK   ? r->tree->tasks[i].name
-                                                                                   : r->lists[space].items[i]));
-    rad__flow_wrong(r, at, "there is no %s '%s'%s", what[space], wanted, rad__flow_suggest_text(&near));
+        rad__suggest_consider(&near, name_text(r, space == RAD_SPACE_VARIABLE ? r->tree->variables[i].name
+                                                  : space == RAD_SPACE_TASK   ? r->tree->tasks[i].name
+                                                                              : r->lists[space].items[i]));
+    rad__flow_wrong(r, at, "there is no %s '%s'%s", what[space], wanted, rad__suggest_text(&near, ""));
     return RAD_NONE;
 }
 

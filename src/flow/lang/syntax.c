@@ -2,7 +2,7 @@
  * syntax_parts.h says which file has what. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/lang/suggest.h"
+#include "base/suggest.h"
 #include "flow/lang/syntax_parts.h"
 
 #include <stdarg.h>
@@ -74,15 +74,15 @@ void rad__flow_file_free(rad_flow_file *file)
 
 int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **out, rad_error *error)
 {
-    rad_flow_suggest near;
-    rad__flow_suggest_begin(&near, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+    rad_suggest near;
+    rad__suggest_begin(&near, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
     for (rad_flow_tree *tree = file->flows; tree != NULL; tree = tree->next) {
         *out = tree;
         if (name == NULL && tree->next == NULL) return 0;
         if (name != NULL && strcmp(rad__flow_name(file, tree->name), name) == 0) return 0;
-        rad__flow_suggest_consider(&near, rad__flow_name(file, tree->name));
+        rad__suggest_consider(&near, rad__flow_name(file, tree->name));
     }
     *out = NULL;
     return rad__error(error, RAD_EINPUT, "%s: there is no flow '%.100s'%s", file->file_name, name != NULL ? name : "",
-                      rad__flow_suggest_text(&near));
+                      rad__suggest_text(&near, ""));
 }

@@ -1,6 +1,6 @@
 /* syntax_lex.c — what the parser asks of its tokens. */
 #include "base/error.h"
-#include "flow/lang/suggest.h"
+#include "base/suggest.h"
 #include "flow/lang/syntax_parts.h"
 
 #include <inttypes.h>
@@ -33,12 +33,12 @@ void rad__flow_expected(rad_flow_parser *p, const char *what)
 
 void rad__flow_expected_word(rad_flow_parser *p, const char *what, const char *const *words)
 {
-    rad_flow_suggest near;
-    rad__flow_suggest_begin(&near, p->now.text, p->now.kind == RAD_LEXEME_NAME ? p->now.length : 0);
-    for (; *words != NULL; words++) rad__flow_suggest_consider(&near, *words);
+    rad_suggest near;
+    rad__suggest_begin(&near, p->now.text, p->now.kind == RAD_LEXEME_NAME ? p->now.length : 0);
+    for (; *words != NULL; words++) rad__suggest_consider(&near, *words);
     char found[RAD_LEXEME_TOLD];
     rad__lexeme_tell(&p->now, found);
-    rad__flow_fail(p, p->now.place, "expected %s, found %s%s", what, found, rad__flow_suggest_text(&near));
+    rad__flow_fail(p, p->now.place, "expected %s, found %s%s", what, found, rad__suggest_text(&near, ""));
 }
 
 void *rad__flow_take(rad_flow_parser *p, size_t count, size_t size)

@@ -1,6 +1,6 @@
 /* syntax_task.c — data, and tasks with their properties. */
 #include "base/alloc.h"
-#include "flow/lang/suggest.h"
+#include "base/suggest.h"
 #include "flow/lang/syntax_parts.h"
 
 #include <stdio.h>

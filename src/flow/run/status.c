@@ -4,7 +4,7 @@
  * writing to them meanwhile, so what is told is how it was a moment ago. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/lang/suggest.h"
+#include "base/suggest.h"
 #include "flow/machine/vm.h"
 #include "flow/run/api.h"
 #include "flow/run/parts.h"
@@ -304,19 +304,19 @@ static const char *name_at(const inside *in, const rad_flow_input *input, uint32
 static int check_name(const inside *in, const rad_flow_input *input, uint32_t *at, rad_error *error)
 {
     const char *name;
-    rad_flow_suggest near;
+    rad_suggest near;
     *at = 0;
     if (input->kind == RAD_INPUT_CANCEL && input->scope == RAD_CANCEL_CASE) return 0;
-    rad__flow_suggest_begin(&near, input->name, strlen(input->name));
+    rad__suggest_begin(&near, input->name, strlen(input->name));
     for (; (name = name_at(in, input, *at)) != NULL; ++*at) {
         if (strcmp(name, input->name) == 0) return 0;
-        rad__flow_suggest_consider(&near, name);
+        rad__suggest_consider(&near, name);
     }
     return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s%s", in->journal.header.flow,
                       input->kind == RAD_INPUT_SIGNAL     ? "signal"
                       : input->scope == RAD_CANCEL_REGION ? "region"
                                                           : "task",
-                      input->name, rad__flow_suggest_text(&near));
+                      input->name, rad__suggest_text(&near, ""));
 }
 
 /* Whether some wait for the signal takes the text; *type is what one that does not would take. */

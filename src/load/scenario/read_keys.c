@@ -1,6 +1,7 @@
 /* read_keys.c — which keys a scenario may have, and where. One list for the reader and for the manual: what is
  * not in it cannot be asked for, and is refused in files. */
 #include "base/error.h"
+#include "base/suggest.h"
 #include "load/scenario/read.h"
 
 #include <stdio.h>
@@ -84,14 +85,18 @@ void rad__load_expected(rad__load_reading *r, const rad_toml_node *at, const cha
         rad__toml_expected(&r->doc, at, text, &r->error);
 }
 
+static const char *suggested(rad_suggest *near, const char *name, size_t length, const char *const *known)
+{
+    rad__suggest_begin(near, name, length);
+    for (; known != NULL && *known != NULL; known++) rad__suggest_consider(near, *known);
+    return rad__suggest_text(near, "");
+}
+
 void rad__load_no_such(rad__load_reading *r, const rad_toml_node *at, const char *what, const char *name,
                        const char *const *known)
 {
-    const char *near = rad__toml_nearest(name, strlen(name), known);
-    if (near != NULL)
-        rad__load_wrong(r, at, "there is no %s '%.100s'; did you mean '%.100s'?", what, name, near);
-    else
-        rad__load_wrong(r, at, "there is no %s '%.100s'", what, name);
+    rad_suggest near;
+    rad__load_wrong(r, at, "there is no %s '%.100s'%s", what, name, suggested(&near, name, strlen(name), known));
 }
 
 /* ---- Parts ---------------------------------------------------------------------------------------------- */
@@ -112,16 +117,15 @@ static void tell_unknown(rad__load_reading *r, const rad_toml_node *node, const 
         rad__load_wrong(r, &at, "unknown key '%s'; where the log goes is said by --output", key);
         return;
     }
-    const char *near = rad__toml_nearest(key, node->key->length, keys_of(section));
+    rad_suggest near;
     const char *home = home_of(key);
     if (home != NULL && *home == 0)
         rad__load_wrong(r, &at, "unknown key '%s'; it stands at the top, before the first [table]", key);
     else if (home != NULL)
         rad__load_wrong(r, &at, "unknown key '%s'; it belongs into %s", key, home);
-    else if (near != NULL)
-        rad__load_wrong(r, &at, "unknown key '%.100s'; did you mean '%s'?", key, near);
     else
-        rad__load_wrong(r, &at, "unknown key '%.100s'", key);
+        rad__load_wrong(r, &at, "unknown key '%.100s'%s", key,
+                        suggested(&near, key, node->key->length, keys_of(section)));
 }
 
 rad__load_part rad__load_part_of(rad__load_reading *r, rad_toml_node *node, const char *section)

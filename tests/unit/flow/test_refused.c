@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "flow/lang/suggest.h"
 #include "storm_support.h"
 #include "tree_support.h"
 
@@ -202,62 +201,6 @@ static void what_one_flow_names_is_unknown_in_the_next(void **state)
     flow_tree_refused(wrong, strlen(wrong), "test:2:26: there is no region 'aera'");
 }
 
-/* ---- Suggestions ------------------------------------------------------------------- */
-
-static const char *suggested(const char *wanted, const char *const *names)
-{
-    rad_flow_suggest near;
-    rad__flow_suggest_begin(&near, wanted, strlen(wanted));
-    for (; *names != NULL; names++) rad__flow_suggest_consider(&near, *names);
-    return near.best != NULL ? near.best : "";
-}
-
-static void the_nearest_name_is_suggested(void **state)
-{
-    static const struct {
-        const char *wanted, *names[4], *best;
-    } all[] = {
-        /* The nearest, and of equals the first. */
-        {"build", {"bulldo", "build1", "builds"}, "build1"},
-        {"build", {"build1", "builds", "bulldo"}, "build1"},
-        /* It stands in the wrong place, that is all. */
-        {"build", {"build"}, ""},
-        /* Two mistakes in five letters, one in four, none in two. */
-        {"bxxld", {"build"}, "build"},
-        {"bxld", {"build"}, ""},
-        {"bild", {"build"}, "build"},
-        {"do", {"da"}, ""},
-        /* To swap neighbours is one mistake; it is two when they are not just swapped. */
-        {"ofr", {"for"}, "for"},
-        {"fro", {"for"}, "for"},
-        {"abc", {"xac"}, ""},
-        {"abc", {"bxc"}, ""},
-        {"abc", {"bac"}, "bac"},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        assert_string_equal(suggested(all[i].wanted, all[i].names), all[i].best);
-}
-
-/* Names have 60 characters at most. What people ask for may have any number, and so may what others call something. */
-static void long_names_are_suggested_and_longer_ones_are_not(void **state)
-{
-    char right[62], wrong[61], endless[4000];
-    const char *const names[] = {right, NULL}, *const others[] = {endless, NULL};
-    (void)state;
-    memset(right, 'a', 60);
-    right[60] = 0;
-    memcpy(wrong, right, sizeof wrong);
-    wrong[30] = 'b';
-    memset(endless, 'a', sizeof endless);
-    endless[sizeof endless - 1] = 0;
-    assert_string_equal(suggested(wrong, names), right);
-    assert_string_equal(suggested(endless, names), "");
-    assert_string_equal(suggested(wrong, others), "");
-    memcpy(right + 60, "a", 2);
-    assert_string_equal(suggested(wrong, names), "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,8 +211,6 @@ int main(void)
         cmocka_unit_test(parentheses_side_by_side_are_not_deep),
         cmocka_unit_test(expressions_are_as_deep_as_their_deepest_side),
         cmocka_unit_test(what_one_flow_names_is_unknown_in_the_next),
-        cmocka_unit_test(the_nearest_name_is_suggested),
-        cmocka_unit_test(long_names_are_suggested_and_longer_ones_are_not),
     };
     storm_choose();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "flow/lang/suggest.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,26 +27,30 @@ static uint32_t distance_of(const char *a, size_t a_length, const char *b, size_
     return rows[a_length % 3][b_length];
 }
 
-void rad__flow_suggest_begin(rad_flow_suggest *s, const char *wanted, size_t length)
+void rad__suggest_begin(rad_suggest *s, const char *wanted, size_t length)
 {
-    *s = (rad_flow_suggest){.wanted = wanted, .length = length, .distance = UINT32_MAX};
+    *s = (rad_suggest){.wanted = wanted, .length = length, .distance = UINT32_MAX};
 }
 
-/* One mistake in a short word, two in a longer one: what is farther off is a guess. The first of equals stays.
- * The word itself is in the wrong place: it is no suggestion. */
-void rad__flow_suggest_consider(rad_flow_suggest *s, const char *name)
+/* One mistake in a short word, two in a longer one, then one in three characters: what is farther off is a guess. A
+ * name that begins with the word is as near as one mistake. The first of equals is kept. The word itself is in the
+ * wrong place: it is no suggestion. */
+void rad__suggest_consider(rad_suggest *s, const char *name)
 {
     size_t length = strlen(name);
-    if (length > LENGTH_MAX) return;
+    if (length > LENGTH_MAX || s->length > LENGTH_MAX) return;
     uint32_t distance = distance_of(s->wanted, s->length, name, length);
-    uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : 2;
+    uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : s->length < 9 ? 2 : (uint32_t)s->length / 3;
+    bool begins = s->length > 1 && length > s->length && memcmp(name, s->wanted, s->length) == 0;
+    if (begins) distance = allowed = 1;
     if (distance == 0 || distance > allowed || distance >= s->distance) return;
     s->distance = distance;
     s->best = name;
 }
 
-const char *rad__flow_suggest_text(rad_flow_suggest *s)
+const char *rad__suggest_text(rad_suggest *s, const char *prefix)
 {
-    if (s->best != NULL) snprintf(s->text, sizeof s->text, "; did you mean '%s'?", s->best);
+    s->text[0] = 0;
+    if (s->best != NULL) snprintf(s->text, sizeof s->text, "; did you mean '%s%s'?", prefix, s->best);
     return s->text;
 }

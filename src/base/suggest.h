@@ -1,0 +1,21 @@
+/* suggest.h — which of the names that exist was probably meant. */
+#ifndef RAD_BASE_SUGGEST_H
+#define RAD_BASE_SUGGEST_H
+
+#include "base/check.h"
+
+typedef struct rad_suggest {
+    const char *wanted;
+    size_t length;
+    const char *best; /* NULL: none is near */
+    uint32_t distance;
+    char text[96]; /* rad__suggest_text */
+} rad_suggest;
+
+RAD_INTERNAL void rad__suggest_begin(rad_suggest *s, const char *wanted, size_t length);
+RAD_INTERNAL void rad__suggest_consider(rad_suggest *s, const char *name);
+
+/* "; did you mean 'PREFIXname'?", or "". */
+RAD_INTERNAL const char *rad__suggest_text(rad_suggest *s, const char *prefix);
+
+#endif
