@@ -24,12 +24,8 @@ void rad__bytes_put(rad_bytes *b, const void *data, size_t size)
 
 void rad__bytes_put_varint(rad_bytes *b, uint64_t value)
 {
-    uint8_t *room = bytes_room(b, 10);
-    if (room == NULL) return;
-    uint32_t n = 0;
-    for (; value >= 0x80; value >>= 7) room[n++] = (uint8_t)(value | 0x80);
-    room[n++] = (uint8_t)value;
-    b->size += n;
+    uint8_t *room = bytes_room(b, RAD_VARINT_MAX);
+    if (room != NULL) b->size += (uint32_t)(rad__varint_write(room, value) - room);
 }
 
 typedef struct bytes_sink {

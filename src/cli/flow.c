@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const verb *const PARTS[] = {&VERB_FLOW_CHECK, &VERB_FLOW_RUN,     &VERB_FLOW_RESUME, &VERB_FLOW_STATUS,
                                     &VERB_FLOW_LOGS,  &VERB_FLOW_SIGNAL,  &VERB_FLOW_CANCEL, &VERB_FLOW_REPLAY,
@@ -44,28 +45,15 @@ const char *flow_end_name(enum rad_flow_end end)
     return NAMES[end];
 }
 
-/* Days since 1970 → a date; the civil calendar, counted from March so that the leap day is the last. */
-static void date_of(int64_t days, int *year, int *month, int *day)
-{
-    int64_t z = days + 719468, era = z / 146097, doe = z - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
-    *day = (int)(doy - (153 * mp + 2) / 5 + 1);
-    *month = (int)(mp < 10 ? mp + 3 : mp - 9);
-    *year = (int)(yoe + era * 400 + (*month <= 2));
-}
-
 const char *time_text(uint64_t ns)
 {
     static char texts[4][32];
     static uint32_t next;
     if (ns == 0) return "-";
     char *text = texts[next++ % 4];
-    int year, month, day;
-    uint64_t seconds = ns / 1000000000;
-    date_of((int64_t)(seconds / 86400), &year, &month, &day);
-    snprintf(text, sizeof texts[0], "%04d-%02d-%02d %02d:%02d:%02d", year, month, day, (int)(seconds / 3600 % 24),
-             (int)(seconds / 60 % 60), (int)(seconds % 60));
+    struct tm at;
+    time_t seconds = (time_t)(ns / 1000000000);
+    strftime(text, sizeof texts[0], "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &at));
     return text;
 }
 

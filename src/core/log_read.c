@@ -50,12 +50,8 @@ static int read_bad(rad_log_reader *r, rad_error *error, const char *format, ...
 /* False past the end of the block or beyond 64 bits. */
 static inline bool read_varint(rad_log_reader *r, uint64_t *value)
 {
-    if (RAD_LIKELY(r->at < r->end && *r->at < 0x80)) {
-        *value = *r->at++;
-        return true;
-    }
     rad_reader in = rad__reader(r->at, (size_t)(r->end - r->at));
-    *value = rad__read_varint(&in);
+    *value = rad__read_short_varint(&in);
     r->at = in.at;
     return !in.failed;
 }

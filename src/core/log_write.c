@@ -7,6 +7,8 @@
 #include "core/log_record.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
+#include "base/sort.h"
 
 #include <string.h>
 
@@ -36,10 +38,7 @@ struct rad_log_writer {
 
 static inline void write_varint(rad_log_writer *w, uint64_t value)
 {
-    uint8_t *at = w->block + w->size;
-    for (; value >= 0x80; value >>= 7) *at++ = (uint8_t)(value | 0x80);
-    *at++ = (uint8_t)value;
-    w->size = (uint32_t)(at - w->block);
+    w->size = (uint32_t)(rad__varint_write(w->block + w->size, value) - w->block);
 }
 
 /* RAD_NONE becomes 0: it is frequent and must be short. */
@@ -97,20 +96,6 @@ static void write_ids(rad_log_writer *w, const uint32_t *ids, uint32_t count, ui
     }
 }
 
-/* Ascending; two or three are the rule, many come from a broadcast. */
-static void write_sort(uint32_t *items, uint32_t count)
-{
-    uint32_t gap = 1;
-    while (gap < count / 3) gap = gap * 3 + 1;
-    for (; gap > 0; gap /= 3) {
-        for (uint32_t i = gap; i < count; i++) {
-            uint32_t item = items[i], at = i;
-            for (; at >= gap && items[at - gap] > item; at -= gap) items[at] = items[at - gap];
-            items[at] = item;
-        }
-    }
-}
-
 /* Keeps of `moved` what really differs from the last decision written; says how many of them left. */
 static uint32_t write_settle(rad_log_writer *w)
 {
@@ -125,7 +110,7 @@ static uint32_t write_settle(rad_log_writer *w)
         }
     }
     w->moved_count = kept;
-    if (kept > 1) write_sort(w->moved, kept);
+    if (kept > 1) rad__sort_u32(w->moved, kept); /* two or three are the rule, many come from a broadcast */
     return removed;
 }
 

@@ -12,6 +12,7 @@
 #include "lab/log_file.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/digest_inline.h"
 #include "lab/case.h"
 #include "lab/program.h"
@@ -64,24 +65,16 @@ static int out_put(rad_log_out *out, const void *data, size_t size, rad_error *e
     return 0;
 }
 
-static uint32_t frame_varint(uint8_t *to, uint64_t value)
-{
-    uint32_t n = 0;
-    for (; value >= 0x80; value >>= 7) to[n++] = (uint8_t)(value | 0x80);
-    to[n++] = (uint8_t)value;
-    return n;
-}
-
 /* Numbers, checksum, bytes. `second` is left out when 0. */
 static int out_frame(rad_log_out *out, uint64_t first, uint64_t second, const void *bytes, size_t size,
                      rad_error *error)
 {
     uint8_t frame[FRAME_MAX];
-    uint32_t n = frame_varint(frame, first);
-    if (second != 0) n += frame_varint(frame + n, second);
+    uint8_t *end = rad__varint_write(frame, first);
+    if (second != 0) end = rad__varint_write(end, second);
     uint64_t sum = XXH3_64bits_withSeed(bytes, size, first ^ second << 32);
-    memcpy(frame + n, &sum, CHECKSUM_SIZE);
-    int code = out_put(out, frame, n + CHECKSUM_SIZE, error);
+    memcpy(end, &sum, CHECKSUM_SIZE);
+    int code = out_put(out, frame, (size_t)(end - frame) + CHECKSUM_SIZE, error);
     return code ? code : out_put(out, bytes, size, error);
 }
 

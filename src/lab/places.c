@@ -2,6 +2,7 @@
 #include "lab/places.h"
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "lab/json.h"
 #include "lab/source_line.h"
 #include "os/debug_info.h"
@@ -20,16 +21,10 @@ static const char *const types[] = {"rad_mutex", "rad_rwlock", "rad_cond", "rad_
                                     "mutex", "timed_mutex", "recursive_mutex", "recursive_timed_mutex", "shared_mutex",
                                     "shared_timed_mutex", "condition_variable", NULL};
 
-static void sort_variables(rad_variable *at, uint64_t count)
+static bool variable_is_after(const void *context, const void *a, const void *b)
 {
-    for (uint64_t gap = count / 2; gap > 0; gap /= 2) {
-        for (uint64_t i = gap; i < count; i++) {
-            rad_variable moved = at[i];
-            uint64_t to = i;
-            for (; to >= gap && at[to - gap].offset > moved.offset; to -= gap) at[to] = at[to - gap];
-            at[to] = moved;
-        }
-    }
+    (void)context;
+    return ((const rad_variable *)a)->offset > ((const rad_variable *)b)->offset;
 }
 
 const rad_variable *rad__variables(const char *program, uint64_t *count)
@@ -44,7 +39,7 @@ const rad_variable *rad__variables(const char *program, uint64_t *count)
             rad__text_clean(variables[i].name);
             rad__text_plain(variables[i].name);
         }
-        sort_variables(variables, found);
+        rad__sort(variables, found, sizeof *variables, variable_is_after, NULL);
     }
     *count = variables ? found : 0;
     return variables;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "os/fault.h"
 #include "os/signal.h"
 
@@ -106,30 +107,10 @@ void rad__os_names_free(rad_os_names *names)
     *names = (rad_os_names){0};
 }
 
-static void names_sift(char **items, uint32_t count, uint32_t at)
+static bool name_is_after(const void *context, const void *a, const void *b)
 {
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= count) return;
-        if (child + 1 < count && strcmp(items[child], items[child + 1]) < 0) child++;
-        if (strcmp(items[at], items[child]) >= 0) return;
-        char *swap = items[at];
-        items[at] = items[child];
-        items[child] = swap;
-        at = child;
-    }
-}
-
-/* Heap sort: names in a folder are distinct, so stability is no question. */
-static void names_sort(char **items, uint32_t count)
-{
-    for (uint32_t i = count / 2; i-- > 0;) names_sift(items, count, i);
-    while (count > 1) {
-        char *largest = items[0];
-        items[0] = items[--count];
-        items[count] = largest;
-        names_sift(items, count, 0);
-    }
+    (void)context;
+    return strcmp(*(char *const *)a, *(char *const *)b) > 0;
 }
 
 static int names_add(rad_os_names *names, const char *name, rad_error *error)
@@ -162,7 +143,7 @@ static int list_entries(rad_os_names *names, DIR *dir, const char *folder, rad_e
         rad__os_names_free(names);
         return code;
     }
-    names_sort(names->items, names->count);
+    rad__sort(names->items, names->count, sizeof *names->items, name_is_after, NULL);
     return 0;
 }
 

@@ -111,16 +111,6 @@ static uint64_t member(const void *from, const struct field *f)
     return value;
 }
 
-static inline uint8_t *put_varint(uint8_t *at, uint64_t value)
-{
-    while (value >= 128) {
-        *at++ = (uint8_t)(value | 128);
-        value >>= 7;
-    }
-    *at++ = (uint8_t)value;
-    return at;
-}
-
 /* All fields but a text, at most ten bytes each. */
 static uint8_t *put_fields(uint8_t *at, const struct layout *layout, const void *from)
 {
@@ -130,7 +120,7 @@ static uint8_t *put_fields(uint8_t *at, const struct layout *layout, const void 
             memcpy(at, &value, 8);
             at += 8;
         } else {
-            at = put_varint(at, value); /* of a text: its length */
+            at = rad__varint_write(at, value); /* of a text: its length */
         }
     }
     return at;
@@ -215,33 +205,6 @@ static bool set_member(void *to, const struct field *f, uint64_t value)
     return value <= UINT16_MAX;
 }
 
-/* One byte, most of them; up to four when there are eight to look at (latencies); or any. */
-static inline uint64_t get_varint(rad_reader *r)
-{
-    const uint8_t *at = r->at;
-    if (RAD_LIKELY(at < r->end && *at < 128)) {
-        r->at++;
-        return *at;
-    }
-    if (RAD_LIKELY(r->end - at >= 4)) {
-        uint32_t low = at[0] & 127u;
-        if (at[1] < 128) {
-            r->at += 2;
-            return low | (uint32_t)at[1] << 7;
-        }
-        low |= (at[1] & 127u) << 7;
-        if (at[2] < 128) {
-            r->at += 3;
-            return low | (uint32_t)at[2] << 14;
-        }
-        if (at[3] < 128) {
-            r->at += 4;
-            return low | (at[2] & 127u) << 14 | (uint32_t)at[3] << 21;
-        }
-    }
-    return rad__read_varint(r);
-}
-
 static const char *get_fields(const struct rad__load_raw *raw, void *to, const uint8_t **text)
 {
     rad_reader r = rad__reader(raw->bytes, raw->size);
@@ -251,7 +214,7 @@ static const char *get_fields(const struct rad__load_raw *raw, void *to, const u
             const void *bytes = rad__read_bytes(&r, 8);
             if (bytes != NULL) memcpy(&value, bytes, 8);
         } else {
-            value = get_varint(&r);
+            value = rad__read_short_varint(&r);
         }
         if (!r.failed && !set_member(to, f, value)) return "a number is too large for its field";
         if (f->how == TEXT) *text = rad__read_bytes(&r, (size_t)value);
@@ -272,7 +235,7 @@ const char *rad__load_get_turn(const struct rad__load_raw *raw, struct rad__load
 
 /* Its width is known when it is compiled; what does not fit into 32 bits is noticed at the end, in `wide`. */
 #define TAKE(member)                                                                                                   \
-    value = get_varint(&r);                                                                                            \
+    value = rad__read_short_varint(&r);                                                                                \
     wide |= sizeof event->member == 4 ? value >> 32 : 0;                                                               \
     memcpy(&event->member, &value, sizeof event->member); /* little-endian */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the lower half of a number comes first");

@@ -6,49 +6,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-struct moment {
-    uint32_t year, month, day, hour, minute, second, milli;
-};
-
-/* The Gregorian calendar from days since 1970-01-01. Years begin in March here, so that the day that is added in leap
- * years is their last; 400 of them have 146,097 days. */
-static struct moment moment_of(uint64_t ns)
-{
-    uint64_t seconds = ns / 1000000000, days = seconds / 86400 + 719468; /* since 0000-03-01 */
-    uint32_t rest = (uint32_t)(seconds % 86400);
-    uint64_t era = days / 146097;
-    uint32_t of_era = (uint32_t)(days % 146097);
-    uint32_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    uint32_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    uint32_t month = (5 * of_year + 2) / 153; /* from March */
-    struct moment m = {.day = of_year - (153 * month + 2) / 5 + 1,
-                       .month = month < 10 ? month + 3 : month - 9,
-                       .hour = rest / 3600,
-                       .minute = rest / 60 % 60,
-                       .second = rest % 60,
-                       .milli = (uint32_t)(ns / 1000000 % 1000)};
-    m.year = year + (uint32_t)era * 400 + (m.month <= 2);
-    return m;
-}
+#include <time.h>
 
 struct rad__load_label rad__load_time_label(uint64_t ns)
 {
-    struct moment m = moment_of(ns);
     struct rad__load_label label;
-    snprintf(label.text, sizeof label.text,
-             "%04" PRIu32 "-%02" PRIu32 "-%02" PRIu32 "T%02" PRIu32 ":%02" PRIu32 ":%02" PRIu32 ".%03" PRIu32 "Z",
-             m.year % 10000, m.month % 100, m.day % 100, m.hour % 100, m.minute, m.second, m.milli);
+    struct tm at;
+    time_t seconds = (time_t)(ns / 1000000000);
+    size_t size = strftime(label.text, sizeof label.text, "%Y-%m-%dT%H:%M:%S", gmtime_r(&seconds, &at));
+    snprintf(label.text + size, sizeof label.text - size, ".%03uZ", (unsigned)(ns / 1000000 % 1000));
     return label;
 }
 
 struct rad__load_label rad__load_run_label(uint64_t ns)
 {
-    struct moment m = moment_of(ns);
     struct rad__load_label label;
-    snprintf(label.text, sizeof label.text,
-             "run_%04" PRIu32 "%02" PRIu32 "%02" PRIu32 "_%02" PRIu32 "%02" PRIu32 "%02" PRIu32, m.year % 10000,
-             m.month % 100, m.day % 100, m.hour % 100, m.minute, m.second);
+    struct tm at;
+    time_t seconds = (time_t)(ns / 1000000000);
+    strftime(label.text, sizeof label.text, "run_%Y%m%d_%H%M%S", gmtime_r(&seconds, &at));
     return label;
 }
 

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/map64.h"
 #include "base/prng.h"
+#include "base/sort.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -313,37 +314,6 @@ static void push(projector *p, uint32_t at)
     if (room(p, RAD_GROW(&p->stack, &p->stack_capacity, p->stack_count + 1))) p->stack[p->stack_count++] = at;
 }
 
-typedef bool comes_before(const projector *p, uint32_t a, uint32_t b);
-
-static bool is_less(const projector *p, uint32_t a, uint32_t b)
-{
-    (void)p;
-    return a < b;
-}
-
-static void sift(const projector *p, uint32_t *items, uint32_t at, uint32_t count, comes_before *before)
-{
-    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && before(p, items[child], items[child + 1])) child++;
-        if (!before(p, items[at], items[child])) return;
-        uint32_t swap = items[at];
-        items[at] = items[child];
-        items[child] = swap;
-    }
-}
-
-/* By heap: a role may have to tell thousands of messages apart. No two items are equal. */
-static void sort(const projector *p, uint32_t *items, uint32_t count, comes_before *before)
-{
-    for (uint32_t i = count / 2; i-- > 0;) sift(p, items, i, count, before);
-    for (uint32_t left = count; left-- > 1;) {
-        uint32_t last = items[left];
-        items[left] = items[0];
-        items[0] = last;
-        sift(p, items, 0, left, before);
-    }
-}
-
 /* To be filled again. Clearing a large one each time would cost more than what it is for. */
 static void forget(rad_map64 *m)
 {
@@ -375,7 +345,7 @@ static set close_over(projector *p, rad_text_place merged_at)
         }
     }
     s.count = p->member_count - s.first;
-    if (s.count > 1) sort(p, p->members + s.first, s.count, is_less);
+    rad__sort_u32(p->members + s.first, s.count);
     for (uint32_t i = 0; i < s.count; i++) s.hash = rad__mix2(s.hash, p->members[s.first + i]);
     return s;
 }
@@ -512,25 +482,27 @@ static void lead_on(projector *p, rad_text_place merged_at)
     }
 }
 
-static bool is_before_in_text(const projector *p, uint32_t a, uint32_t b)
+static bool is_after_in_text(const void *context, const void *a, const void *b)
 {
-    const node *one = p->offers[a].node, *other = p->offers[b].node;
-    if (one->place.line != other->place.line) return one->place.line < other->place.line;
-    if (one->place.column != other->place.column) return one->place.column < other->place.column;
-    return one->edge != other->edge ? one->edge < other->edge : a < b;
+    const projector *p = context;
+    const node *one = p->offers[*(const uint32_t *)a].node, *other = p->offers[*(const uint32_t *)b].node;
+    if (one->place.line != other->place.line) return one->place.line > other->place.line;
+    if (one->place.column != other->place.column) return one->place.column > other->place.column;
+    return one->edge > other->edge;
 }
 
-static bool is_before_by_arm(const projector *p, uint32_t a, uint32_t b)
+static bool is_after_by_arm(const void *context, const void *a, const void *b)
 {
-    const offer *one = &p->offers[a], *other = &p->offers[b];
-    return one->arm != other->arm ? one->arm < other->arm : one->rank < other->rank;
+    const projector *p = context;
+    const offer *one = &p->offers[*(const uint32_t *)a], *other = &p->offers[*(const uint32_t *)b];
+    return one->arm != other->arm ? one->arm > other->arm : one->rank > other->rank;
 }
 
 static bool order_offers(projector *p)
 {
     if (!room(p, RAD_GROW(&p->order, &p->order_capacity, p->offer_count))) return false;
     for (uint32_t i = 0; i < p->offer_count; i++) p->order[i] = i;
-    sort(p, p->order, p->offer_count, is_before_in_text);
+    rad__sort(p->order, p->offer_count, sizeof *p->order, is_after_in_text, p);
     return true;
 }
 
@@ -610,7 +582,7 @@ static void arms_from_offers(projector *p, const set *s)
         }
     }
     if (p->status != 0) return;
-    sort(p, p->order, p->offer_count, is_before_by_arm);
+    rad__sort(p->order, p->offer_count, sizeof *p->order, is_after_by_arm, p);
     lead_on(p, s->merged_at);
 }
 

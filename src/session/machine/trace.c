@@ -2,6 +2,7 @@
 #include "session/machine/vm.h"
 
 #include "base/bytes.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -71,40 +72,19 @@ static bool path_is_after(const char *a, const char *b)
 }
 
 /* Sessions in the order of their paths; without a machine, in that of their numbers. */
-static bool belongs_after(const rad_session_vm *vm, const rad_session_event *a, const rad_session_event *b)
+static bool belongs_after(const void *context, const void *one, const void *other)
 {
+    const rad_session_vm *vm = context;
+    const rad_session_event *a = one, *b = other;
     if (a->session == b->session) return a->thread > b->thread;
     if (vm == NULL) return a->session > b->session;
     return path_is_after(vm->sessions[a->session]->path, vm->sessions[b->session]->path);
 }
 
-/* Stable: events of a thread stay in their order. Merges runs of 1, 2, 4, …; without memory, by insertion. */
+/* Events of a thread stay in their order. */
 static void sort_by_thread(const rad_session_vm *vm, rad_session_event *events, uint64_t count)
 {
-    rad_session_event *other = rad__alloc(count, sizeof *other);
-    if (other == NULL) {
-        for (uint64_t i = 1; i < count; i++) {
-            rad_session_event e = events[i];
-            uint64_t at = i;
-            for (; at > 0 && belongs_after(vm, &events[at - 1], &e); at--) events[at] = events[at - 1];
-            events[at] = e;
-        }
-        return;
-    }
-    rad_session_event *from = events, *to = other;
-    for (uint64_t run = 1; run < count; run *= 2) {
-        for (uint64_t begin = 0; begin < count; begin += 2 * run) {
-            uint64_t middle = begin + run < count ? begin + run : count;
-            uint64_t end = middle + run < count ? middle + run : count, a = begin, b = middle;
-            for (uint64_t i = begin; i < end; i++)
-                to[i] = b == end || (a < middle && !belongs_after(vm, &from[a], &from[b])) ? from[a++] : from[b++];
-        }
-        rad_session_event *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != events) memcpy(events, from, count * sizeof *events);
-    rad__free(other);
+    rad__sort(events, count, sizeof *events, belongs_after, vm);
 }
 
 void rad_session_normalize(rad_session_event *events, uint64_t count)

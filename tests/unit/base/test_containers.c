@@ -16,6 +16,7 @@
 #include "base/map64.h"
 #include "base/prng.h"
 #include "base/set128.h"
+#include "base/sort.h"
 #include "rig_support.h"
 
 #include <stdlib.h>
@@ -620,6 +621,39 @@ static void map64_keeps_what_it_was_given(void **state)
     rad__map64_free(&m);
 }
 
+/* ---- Sorting ---------------------------------------------------------------------------------------------- */
+
+struct sorted {
+    uint32_t key, at;
+};
+
+static bool sorted_is_after(const void *context, const void *a, const void *b)
+{
+    ++*(uint64_t *)(uintptr_t)context;
+    return ((const struct sorted *)a)->key > ((const struct sorted *)b)->key;
+}
+
+static void equals_keep_their_order_with_memory_and_without(void **state)
+{
+    (void)state;
+    struct sorted items[100];
+    rad_prng prng = rad__prng(7, RAD_STREAM_RANDOM, 0);
+    for (uint32_t round = 0; round < 400; round++) {
+        uint32_t count = round % 100;
+        uint64_t asked = 0;
+        for (uint32_t i = 0; i < count; i++)
+            items[i] = (struct sorted){(uint32_t)rad__prng_below(&prng, 1 + round / 9), i};
+        rad__alloc_fail_at(round & 1);
+        rad__sort(items, count, sizeof *items, sorted_is_after, &asked);
+        rad__alloc_fail_at(0);
+        for (uint32_t i = 1; i < count; i++) {
+            assert_true(items[i - 1].key <= items[i].key);
+            if (items[i - 1].key == items[i].key) assert_true(items[i - 1].at < items[i].at);
+        }
+        assert_true(count < 2 || asked > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -647,6 +681,7 @@ int main(void)
         cmocka_unit_test(the_first_error_stays),
         cmocka_unit_test(every_container_survives_every_failed_allocation),
         cmocka_unit_test(growing_zeroes_what_is_new_and_keeps_what_is_old),
+        cmocka_unit_test(equals_keep_their_order_with_memory_and_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
