@@ -1,4 +1,4 @@
-/* story_end.c — what stands below the lanes: who waits for whom, and what the run came to. */
+/* story_end.c — the text below the lanes: who waits for whom, and how the run ended. */
 #include "view/story.h"
 
 #include "base/readable.h"
@@ -7,22 +7,33 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WAITS_MAX = 24, CIRCLE_MAX = 64 };
+enum { WAITS_MAX = 24, CIRCLE_MAX = 64, NAMED_MOST = 4 };
 
 static void blank_row(rad_teller *t)
 {
     rad__canvas_emit(&t->canvas);
 }
 
-/* The actors that take no shown step. */
+/* The actors that take no shown step: a few by their names. */
 static void tell_unseen(rad_teller *t)
 {
-    uint32_t unseen = t->story->actor_count - t->lanes.count;
+    const rad_story *s = t->story;
+    uint32_t unseen = s->actor_count - t->lanes.count, named = 0;
     if (unseen == 0) return;
-    char text[96], number[32];
-    const char *other = t->lanes.count ? "other " : "";
-    snprintf(text, sizeof text, "(%s %sactor%s without a step shown here)", rad__readable_count(unseen, number), other,
-             unseen == 1 ? "" : "s");
+    char text[NAMED_MOST * (sizeof s->actors[0] + 2) + 64] = "(", number[32];
+    for (uint32_t i = 0; i < s->actor_count && unseen <= NAMED_MOST; i++) {
+        if (t->lanes.lane_of[i] != RAD_NONE) continue;
+        named++;
+        const char *between = named == 1 ? "" : named == unseen ? " and " : ", ";
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", between, s->actors[i]);
+    }
+    size_t used = strlen(text);
+    if (named == 0)
+        snprintf(text + used, sizeof text - used, "%s %sactors", rad__readable_count(unseen, number),
+                 t->lanes.count ? "other " : "");
+    used = strlen(text);
+    snprintf(text + used, sizeof text - used, unseen == 1 ? " has no step here)" : " have no step here)");
     rad__canvas_paragraph(&t->canvas, 1, 2, text, RAD_STYLE_DIM);
 }
 

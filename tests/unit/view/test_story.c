@@ -330,9 +330,16 @@ static void test_actors_without_lines(void **state)
 {
     (void)state;
     maker *m = two_actors();
-    for (int i = 0; i < 9; i++) add_actor(m, "reader", i);
+    const char *few[] = {"(reader 0 has no step here)", "(reader 0 and reader 1 have no step here)",
+                         "(reader 0, reader 1 and reader 2 have no step here)"};
+    for (int i = 0; i < 9; i++) {
+        add_actor(m, "reader", i);
+        char *text = tell(m, 100, false, false);
+        if (i < 3) assert_has(text, few[i]);
+        rad_free(text);
+    }
     char *text = tell(m, 100, false, false);
-    assert_has(text, "(9 other actors without a step shown here)");
+    assert_has(text, "(9 other actors have no step here)");
     assert_null(strstr(text, "reader"));
     rad_free(text);
     test_free(m);
