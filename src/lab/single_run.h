@@ -17,7 +17,7 @@ typedef struct rad_single_run {
     char **divergence; /* for the caller; may be NULL */
     bool kept;         /* the child has come to its end, and its logs with it */
     struct rad_single_run_answer *answer;
-    rad_watch watch;
+    rad_run_watch watch;
     int ends[2]; /* a pipe that ends with the child */
     int asked;   /* how often somebody had asked us to stop when it began */
     bool interrupted;

@@ -3,13 +3,13 @@
 #include "os/clock.h"
 #include "os/process.h"
 
-void rad__watch_begin(rad_watch *w, double hang_seconds, rad_habits *habits)
+void rad__watch_begin(rad_run_watch *w, double hang_seconds, rad_habits *habits)
 {
     double seconds = hang_seconds > 0 ? hang_seconds : RAD_HANG_SECONDS;
-    *w = (rad_watch){.hang_ns = (uint64_t)(seconds * 1e9), .habits = habits};
+    *w = (rad_run_watch){.hang_ns = (uint64_t)(seconds * 1e9), .habits = habits};
 }
 
-static uint64_t limit_of(const rad_watch *w)
+static uint64_t limit_of(const rad_run_watch *w)
 {
     if (w->habits == NULL || !w->habits->hung) return w->hang_ns;
     uint64_t share = w->hang_ns / RAD_HUNG_SHARE, slow = RAD_HUNG_FACTOR * w->habits->slowest_ns;
@@ -17,7 +17,7 @@ static uint64_t limit_of(const rad_watch *w)
     return share < w->hang_ns ? share : w->hang_ns;
 }
 
-bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid)
+bool rad__watch_hangs(rad_run_watch *w, const rad_rig_shared *shared, int pid)
 {
     uint64_t run = shared->run, steps = shared->beacon.steps, cpu_ns = 0;
     if (shared->pid > 0) pid = (int)shared->pid; /* its parent only waits */

@@ -21,7 +21,7 @@ typedef struct rad_habits {
 
 enum { RAD_HUNG_SHARE = 20, RAD_HUNG_FACTOR = 8 };
 
-typedef struct rad_watch {
+typedef struct rad_run_watch {
     uint64_t hang_ns;   /* CPU time that a step may take */
     rad_habits *habits; /* NULL: that stays so */
     /* Where the run was when it was last seen to move, and its CPU time then. */
@@ -30,12 +30,12 @@ typedef struct rad_watch {
     double hung_seconds; /* how long it did not move; 0: it did */
     bool asleep;         /* most of that without computing */
     char call[64];       /* of the system, in which it sleeps; "": not known */
-} rad_watch;
+} rad_run_watch;
 
 /* 0 seconds: RAD_HANG_SECONDS. */
-RAD_INTERNAL void rad__watch_begin(rad_watch *w, double hang_seconds, rad_habits *habits);
+RAD_INTERNAL void rad__watch_begin(rad_run_watch *w, double hang_seconds, rad_habits *habits);
 
 /* Looks at a process; true when it hangs, and `hung_seconds` says for how long. */
-RAD_INTERNAL bool rad__watch_hangs(rad_watch *w, const rad_rig_shared *shared, int pid);
+RAD_INTERNAL bool rad__watch_hangs(rad_run_watch *w, const rad_rig_shared *shared, int pid);
 
 #endif

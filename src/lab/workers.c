@@ -18,7 +18,7 @@ typedef struct worker {
     int pid;
     int to, from; /* pipes; -1 = closed */
     void *ticket; /* NULL = idle */
-    rad_watch watch;
+    rad_run_watch watch;
     rad_bytes batch;            /* what it does, as it was sent */
     enum rad_setup_apart apart; /* of a program */
     bool told;                  /* of a program: it tells its runs, and the kernel is here */
@@ -198,7 +198,7 @@ static void death_words(const rad_os_exit *how, char text[40])
 
 /* A user's policy died or hangs: that says nothing about the machine. SIGKILL comes from outside, unless it was ours.
  * */
-static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how, const rad_watch *watch,
+static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how, const rad_run_watch *watch,
                            rad_error *error)
 {
     const rad_beacon *beacon = &shared->beacon;
@@ -212,8 +212,8 @@ static int death_of_policy(const rad_rig_shared *shared, const rad_os_exit *how,
                       rad__policy_function_name(beacon->function), (unsigned long long)beacon->steps, what);
 }
 
-int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how, const rad_watch *watch,
-                          rad_error *error)
+int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
+                          const rad_run_watch *watch, rad_error *error)
 {
     const rad_beacon *beacon = &shared->beacon;
     char what[40];

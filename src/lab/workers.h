@@ -13,7 +13,7 @@
 /* The verdict on a run whose process is gone, from what it left in shared memory; the watch says whether it was
  * killed for not returning. RAD_EINPUT: it died in a policy that the user wrote, which is no verdict. */
 RAD_INTERNAL int rad__verdict_of_death(rad_verdict *v, const rad_rig_shared *shared, const rad_os_exit *how,
-                                       const rad_watch *watch, rad_error *error);
+                                       const rad_run_watch *watch, rad_error *error);
 
 typedef struct rad_workers rad_workers;
 

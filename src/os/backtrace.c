@@ -17,7 +17,7 @@ typedef struct search {
     bool begins;          /* where its function begins is wanted; else, without a frame, its name */
     uintptr_t begin;
     bool stepped;
-    rad_symbols *symbols;
+    rad_os_symbols *symbols;
     const char *name; /* in its file; NULL: not there */
     char *text;
     size_t size;
@@ -80,7 +80,7 @@ bool rad__backtrace_is_in(uintptr_t address, void (*function)(void))
     return s.begin == (uintptr_t)function; /* tidy: address ok: the same or not */
 }
 
-void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, size_t size)
+void rad__backtrace_text(rad_os_symbols *symbols, uintptr_t address, char *text, size_t size)
 {
     char place[160] = "";
     search s = {.address = address, .symbols = symbols, .text = place, .size = sizeof place};

@@ -20,6 +20,6 @@ RAD_INTERNAL void rad__backtrace(rad_backtrace *b, const rad_context *c, const v
 RAD_INTERNAL bool rad__backtrace_is_in(uintptr_t address, void (*function)(void));
 
 /* "function file+0x1f2": its name, if it is known, and what addr2line -e file wants. */
-RAD_INTERNAL void rad__backtrace_text(rad_symbols *symbols, uintptr_t address, char *text, size_t size);
+RAD_INTERNAL void rad__backtrace_text(rad_os_symbols *symbols, uintptr_t address, char *text, size_t size);
 
 #endif

@@ -76,7 +76,7 @@ static void file_open(rad_symbol_file *f, const struct dl_phdr_info *info)
 }
 
 /* NULL: there are more files than room for them. */
-static rad_symbol_file *file_of(rad_symbols *s, const struct dl_phdr_info *info)
+static rad_symbol_file *file_of(rad_os_symbols *s, const struct dl_phdr_info *info)
 {
     uintptr_t loaded = (uintptr_t)info->dlpi_phdr; /* only compared. tidy: address ok */
     for (uint32_t i = 0; i < s->file_count; i++)
@@ -104,7 +104,7 @@ static const char *look_up(const rad_symbol_file *f, uint64_t address, int type,
     return NULL;
 }
 
-const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address)
+const char *rad__symbols_name(rad_os_symbols *s, const struct dl_phdr_info *info, uintptr_t address)
 {
     uint64_t spread = (uint64_t)address * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t place = (uint32_t)(spread >> 32) % RAD_SYMBOL_NAMES;
@@ -117,7 +117,7 @@ const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, u
     return name;
 }
 
-const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address, bool is_function,
+const char *rad__symbols_at(rad_os_symbols *s, const struct dl_phdr_info *info, uintptr_t address, bool is_function,
                             uintptr_t *begin)
 {
     const rad_symbol_file *f = file_of(s, info);
@@ -129,9 +129,9 @@ const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uin
     return name;
 }
 
-void rad__symbols_close(rad_symbols *s)
+void rad__symbols_close(rad_os_symbols *s)
 {
     for (uint32_t i = 0; i < s->file_count; i++)
         if (s->files[i].size > 0) munmap((void *)(uintptr_t)s->files[i].bytes, s->files[i].size);
-    *s = (rad_symbols){0};
+    *s = (rad_os_symbols){0};
 }

@@ -20,22 +20,22 @@ typedef struct rad_symbol_file {
 } rad_symbol_file;
 
 /* All zero is empty. */
-typedef struct rad_symbols {
+typedef struct rad_os_symbols {
     uint32_t file_count;
     rad_symbol_file files[RAD_SYMBOL_FILES];
     struct {
         uintptr_t address;
         const char *name;
     } found[RAD_SYMBOL_NAMES]; /* the last ones */
-} rad_symbols;
+} rad_os_symbols;
 
 /* The function with this address, in this object file; NULL: not known. Stays until the end. */
-RAD_INTERNAL const char *rad__symbols_name(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address);
+RAD_INTERNAL const char *rad__symbols_name(rad_os_symbols *s, const struct dl_phdr_info *info, uintptr_t address);
 
 /* The same of what lies in [*begin, *begin + its size): a function or a variable. Nothing is remembered. */
-RAD_INTERNAL const char *rad__symbols_at(rad_symbols *s, const struct dl_phdr_info *info, uintptr_t address,
+RAD_INTERNAL const char *rad__symbols_at(rad_os_symbols *s, const struct dl_phdr_info *info, uintptr_t address,
                                          bool is_function, uintptr_t *begin);
 
-RAD_INTERNAL void rad__symbols_close(rad_symbols *s);
+RAD_INTERNAL void rad__symbols_close(rad_os_symbols *s);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct dump {
     FILE *to;
     uint64_t now;
     rad_backtrace last; /* the one above */
-    rad_symbols symbols;
+    rad_os_symbols symbols;
 } dump;
 
 static void dump_since(const rad_slot *slot, uint64_t now, FILE *to)

@@ -49,7 +49,7 @@ static void canvas_set(rad_canvas *c, uint32_t x, const char *glyph, size_t size
     char shown[RAD_CHARACTER_MAX];
     size_t shown_size;
     if (x >= c->width) return;
-    rad_cell *cell = &c->cells[x];
+    rad_canvas_cell *cell = &c->cells[x];
     rad__readable_character(glyph, size, RAD_READABLE_CELLS, shown, &shown_size);
     memset(cell->glyph, 0, sizeof cell->glyph);
     memcpy(cell->glyph, shown, shown_size);
@@ -77,7 +77,7 @@ void rad__canvas_emit(rad_canvas *c)
     while (end > 0 && (c->cells[end - 1].glyph[0] == 0 || c->cells[end - 1].glyph[0] == ' ')) end--;
     uint8_t style = RAD_STYLE_PLAIN;
     for (uint32_t x = 0; x < end; x++) {
-        const rad_cell *cell = &c->cells[x];
+        const rad_canvas_cell *cell = &c->cells[x];
         bool blank = cell->glyph[0] == 0 || cell->glyph[0] == ' ';
         uint8_t wanted = blank ? style : cell->style;
         if (c->colour && wanted != style) {

@@ -19,13 +19,13 @@ enum rad_style {
 
 enum { RAD_STYLE_LANES = 6, RAD_CANVAS_WIDTH_MAX = 1000 };
 
-typedef struct rad_cell {
+typedef struct rad_canvas_cell {
     char glyph[5]; /* one UTF-8 character; "" is a blank */
     uint8_t style;
-} rad_cell;
+} rad_canvas_cell;
 
 typedef struct rad_canvas {
-    rad_cell *cells;
+    rad_canvas_cell *cells;
     uint32_t width;
     bool colour;
     rad_bytes out;

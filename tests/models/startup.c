@@ -67,5 +67,5 @@ static const rad_param startup_params[] = {
 };
 
 RAD_MODEL(startup, .name = "l2-startup", .about = "a runtime from its first fiber to its last",
-          .params = startup_params, .covers = "strand pool fiber", .thread_count = startup_threads,
+          .params = startup_params, .covers = "strand slots fiber", .thread_count = startup_threads,
           .thread_role = startup_role, .setup = startup_setup, .body = startup_body, .check = startup_check);

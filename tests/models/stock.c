@@ -1,4 +1,4 @@
-/* stock.c — owned pools (rt/stock.c) of one item each: taking, by itself or by select, against giving back and close.
+/* stock.c — owned pools (rt/pool.c) of one item each: taking, by itself or by select, against giving back and close.
  * An item is in use by one thread at a time; a closed stock gives nothing, keeps nothing, and lets nobody wait.
  *
  * Each thread has a text to follow, steps separated by a blank: "0" takes from stock 0, uses the item and gives it
@@ -152,5 +152,5 @@ static const rad_param stock_params[] = {
 };
 
 RAD_MODEL(stock, .name = "l2-stock", .about = "owned pools: taking, giving back, select, close", .params = stock_params,
-          .covers = "stock select wait", .thread_count = stock_threads, .setup = stock_setup, .body = stock_body,
+          .covers = "pool select wait", .thread_count = stock_threads, .setup = stock_setup, .body = stock_body,
           .check = stock_check);

@@ -116,7 +116,7 @@ void rad__flow_broken(rad_flow_vm *vm, int code, const char *what)
 
 /* ---- Reset ------------------------------------------------------------------------------- */
 
-static void pool_empty(rad_pool *pool)
+static void pool_empty(rad_flow_pool *pool)
 {
     pool->count = pool->free = 0;
 }
@@ -158,7 +158,7 @@ static void empty(rad_flow_vm *vm)
     for (uint32_t i = 0; i < tree->lock_count; i++) vm->locks[i] = RAD_NONE;
     for (uint32_t i = 0; i < tree->region_count; i++) vm->last_instance[i] = RAD_NONE;
     for (uint32_t i = 0; i <= tree->milestone_count + tree->lock_count; i++)
-        vm->queues[i] = (rad_queue){RAD_NONE, RAD_NONE};
+        vm->queues[i] = (rad_flow_queue){RAD_NONE, RAD_NONE};
 }
 
 void rad__flow_vm_reset(void *self, rad_kernel *k)

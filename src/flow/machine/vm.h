@@ -109,9 +109,9 @@ typedef struct rad_region_instance {
 } rad_region_instance;
 
 /* What was completed and can be undone. */
-typedef struct rad_undo {
+typedef struct rad_flow_undo {
     uint32_t task, data, next;
-} rad_undo;
+} rad_flow_undo;
 
 enum rad_frame_kind { RAD_FRAME_LOOP, RAD_FRAME_INTERLEAVE, RAD_FRAME_REGION, RAD_FRAME_LOCK };
 
@@ -131,9 +131,9 @@ typedef struct rad_flow_value {
 } rad_flow_value;
 
 /* A growing array whose places are used again. */
-typedef struct rad_pool {
+typedef struct rad_flow_pool {
     uint32_t count, capacity, free; /* free: 1 + the last one given back; 0: none */
-} rad_pool;
+} rad_flow_pool;
 
 typedef struct rad_text {
     const char *text;
@@ -141,9 +141,9 @@ typedef struct rad_text {
     uint32_t length;
 } rad_text;
 
-typedef struct rad_queue {
+typedef struct rad_flow_queue {
     uint32_t first, last;
-} rad_queue;
+} rad_flow_queue;
 
 typedef struct rad_flow_vm {
     const rad_flow_program *program;
@@ -161,24 +161,24 @@ typedef struct rad_flow_vm {
     uint32_t asking;    /* of these, those that wait for the world */
     rad_map64 path_map; /* of a live world: tokens by path_hash, or one of the numbers behind it */
     rad_fork *forks;
-    rad_pool fork_pool;
+    rad_flow_pool fork_pool;
     rad_arrival *arrivals;
-    rad_pool arrival_pool;
+    rad_flow_pool arrival_pool;
     rad_region_instance *regions;
-    rad_pool region_pool;
-    rad_undo *undos;
-    rad_pool undo_pool;
+    rad_flow_pool region_pool;
+    rad_flow_undo *undos;
+    rad_flow_pool undo_pool;
     rad_frame *frames;
-    rad_pool frame_pool;
+    rad_flow_pool frame_pool;
     rad_flow_signal *signals; /* that nobody has taken yet */
-    rad_pool signal_pool;
+    rad_flow_pool signal_pool;
     uint32_t signal_first, signal_last;
     rad_flow_value *answers; /* of tokens that have not finished with them; emptied when none is left */
     uint32_t answer_count, answer_capacity, answers_open;
 
     int64_t *data; /* blocks of `variables` values */
     uint32_t *data_refs;
-    rad_pool data_pool;
+    rad_flow_pool data_pool;
     uint32_t data_values; /* capacity of data, in values */
     uint32_t variables;
     int64_t *initial; /* values to begin with */
@@ -195,7 +195,7 @@ typedef struct rad_flow_vm {
 
     uint8_t *milestones;     /* 0 not yet, 1 holds, 2 expired */
     uint32_t *locks;         /* the holder, or RAD_NONE */
-    rad_queue *queues;       /* of milestones, then locks, then one for events */
+    rad_flow_queue *queues;  /* of milestones, then locks, then one for events */
     uint32_t *last_instance; /* per region name */
     uint32_t *lock_objects, *milestone_objects;
     uint32_t case_object;
@@ -260,8 +260,8 @@ RAD_INTERNAL void rad__flow_broken(rad_flow_vm *vm, int code, const char *what);
 /* ---- Tokens (vm_token.c) --------------------------------------------------------------------------------- */
 
 /* A place in an array; RAD_NONE: no memory. It is not cleared. */
-RAD_INTERNAL uint32_t rad__pool_take(rad_pool *pool, void **items, size_t size);
-RAD_INTERNAL void rad__pool_give(rad_pool *pool, void *items, size_t size, uint32_t at);
+RAD_INTERNAL uint32_t rad__pool_take(rad_flow_pool *pool, void **items, size_t size);
+RAD_INTERNAL void rad__pool_give(rad_flow_pool *pool, void *items, size_t size, uint32_t at);
 
 /* A new token, or one used again. RAD_NONE: no memory or too many. It stands nowhere yet. */
 RAD_INTERNAL uint32_t rad__token_make(rad_flow_vm *vm, uint32_t parent, uint32_t statement, uint32_t index,

@@ -92,7 +92,7 @@ static void remember(rad_flow_vm *vm, uint32_t token, uint32_t undo)
         rad__flow_broken(vm, RAD_ENOMEM, "out of memory for what can be undone");
         return;
     }
-    vm->undos[at] = (rad_undo){undo, rad__data_share(vm, vm->tokens[token].data), vm->regions[region].undos};
+    vm->undos[at] = (rad_flow_undo){undo, rad__data_share(vm, vm->tokens[token].data), vm->regions[region].undos};
     vm->regions[region].undos = at;
 }
 
@@ -146,7 +146,7 @@ static void step_compensate(rad_flow_vm *vm, uint32_t token, const rad_flow_op *
         return;
     }
     uint32_t at = vm->regions[instance].undos;
-    rad_undo undo = vm->undos[at];
+    rad_flow_undo undo = vm->undos[at];
     vm->regions[instance].undos = undo.next;
     rad__pool_give(&vm->undo_pool, vm->undos, sizeof *vm->undos, at);
     t->task = undo.task;

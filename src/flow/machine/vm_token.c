@@ -8,7 +8,7 @@
 
 /* ---- Places that are used again ------------------------------------------------------------------------------- */
 
-uint32_t rad__pool_take(rad_pool *pool, void **items, size_t size)
+uint32_t rad__pool_take(rad_flow_pool *pool, void **items, size_t size)
 {
     if (pool->free != 0) { /* the number of the next free one lies in the place */
         uint32_t at = pool->free - 1;
@@ -20,7 +20,7 @@ uint32_t rad__pool_take(rad_pool *pool, void **items, size_t size)
     return pool->count++;
 }
 
-void rad__pool_give(rad_pool *pool, void *items, size_t size, uint32_t at)
+void rad__pool_give(rad_flow_pool *pool, void *items, size_t size, uint32_t at)
 {
     memcpy((char *)items + size * at, &pool->free, sizeof pool->free);
     pool->free = at + 1;
@@ -274,7 +274,7 @@ static uint32_t queue_of(const rad_flow_vm *vm, const rad_flow_op *op)
 static void queue_enter(rad_flow_vm *vm, uint32_t token, uint32_t queue)
 {
     rad_token *t = &vm->tokens[token];
-    rad_queue *q = &vm->queues[queue];
+    rad_flow_queue *q = &vm->queues[queue];
     t->queue = queue;
     t->queue_older = q->last;
     t->queue_newer = RAD_NONE;
@@ -286,7 +286,7 @@ void rad__queue_leave(rad_flow_vm *vm, uint32_t token)
 {
     rad_token *t = &vm->tokens[token];
     if (t->queue == RAD_NONE) return;
-    rad_queue *q = &vm->queues[t->queue];
+    rad_flow_queue *q = &vm->queues[t->queue];
     *(t->queue_older != RAD_NONE ? &vm->tokens[t->queue_older].queue_newer : &q->first) = t->queue_newer;
     *(t->queue_newer != RAD_NONE ? &vm->tokens[t->queue_newer].queue_older : &q->last) = t->queue_older;
     t->queue = RAD_NONE;

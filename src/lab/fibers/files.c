@@ -6,7 +6,7 @@
 
 #include <link.h>
 
-static rad_symbols symbols;
+static rad_os_symbols symbols;
 
 bool rad__file_has(const struct dl_phdr_info *info, uintptr_t address)
 {

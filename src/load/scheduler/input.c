@@ -9,7 +9,7 @@
 
 /* Merge sort from the bottom: stable, so what the engine met first stays first; and quick when there is nothing to
  * sort, as with one answer in a turn. */
-static void merge(const struct rad__load_place *from, struct rad__load_place *to, uint32_t low, uint32_t middle,
+static void merge(const struct rad__load_ordered *from, struct rad__load_ordered *to, uint32_t low, uint32_t middle,
                   uint32_t high)
 {
     uint32_t a = low, b = middle;
@@ -19,12 +19,13 @@ static void merge(const struct rad__load_place *from, struct rad__load_place *to
     }
 }
 
-static const struct rad__load_place *sort(const rad__load_input *inputs, uint32_t count, struct rad__load_place *order)
+static const struct rad__load_ordered *sort(const rad__load_input *inputs, uint32_t count,
+                                            struct rad__load_ordered *order)
 {
-    struct rad__load_place *from = order, *to = order + count;
+    struct rad__load_ordered *from = order, *to = order + count;
     bool sorted = true;
     for (uint32_t i = 0; i < count; i++) {
-        from[i] = (struct rad__load_place){(uint64_t)inputs[i].vu << 32 | inputs[i].conn, i};
+        from[i] = (struct rad__load_ordered){(uint64_t)inputs[i].vu << 32 | inputs[i].conn, i};
         sorted &= i == 0 || from[i - 1].key <= from[i].key;
     }
     for (uint32_t width = 1; width < count && !sorted; width *= 2) {
@@ -33,7 +34,7 @@ static const struct rad__load_place *sort(const rad__load_input *inputs, uint32_
             uint32_t high = count - middle > width ? middle + width : count;
             merge(from, to, low, middle, high);
         }
-        struct rad__load_place *swap = from;
+        struct rad__load_ordered *swap = from;
         from = to;
         to = swap;
     }
@@ -98,7 +99,7 @@ static void fetch_ahead(const rad__load_core *c, uint64_t key)
 }
 
 /* Before any is taken, or written down. */
-static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn, const struct rad__load_place *order,
+static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn, const struct rad__load_ordered *order,
                              rad_error *error)
 {
     for (uint32_t i = 0; i < turn->input_count; i++) {
@@ -115,7 +116,7 @@ int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_err
     uint32_t count = turn->input_count;
     if (count == 0) return 0;
     if (!RAD_GROW(&c->order, &c->order_capacity, 2 * count)) return rad__error_memory(error);
-    const struct rad__load_place *order = sort(turn->inputs, count, c->order);
+    const struct rad__load_ordered *order = sort(turn->inputs, count, c->order);
     int result = refuse_impossible(c, turn, order, error);
     if (result != 0) return result;
     for (uint32_t i = 0; i < count && c->log != NULL; i++)

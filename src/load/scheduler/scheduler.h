@@ -65,7 +65,7 @@ struct rad__load_line {
     uint32_t first, last; /* users; RAD_NONE: empty */
 };
 
-struct rad__load_place {
+struct rad__load_ordered {
     uint64_t key; /* user and connection */
     uint32_t index;
 };
@@ -121,7 +121,7 @@ typedef struct rad__load_core {
     rad__load_pool pool;
     rad__load_effect *effects;
     uint32_t effect_count, effect_capacity;
-    struct rad__load_place *order; /* of inputs, twice: sorting needs a second place */
+    struct rad__load_ordered *order; /* of inputs, twice: sorting needs a second place */
     uint32_t order_capacity;
 
     rad__load_metrics metrics;

@@ -28,7 +28,7 @@ static uint32_t lane_of(const rad_session_vm *vm, const rad_co *co)
 static inline void link_co(rad_session_vm *vm, rad_co *co, bool first)
 {
     uint32_t which = lane_of(vm, co);
-    rad_lane *lane = &vm->lanes[which];
+    rad_session_lane *lane = &vm->lanes[which];
     co->lane = (uint8_t)which;
     co->older = first ? NULL : lane->last;
     co->newer = first ? lane->first : NULL;
@@ -39,7 +39,7 @@ static inline void link_co(rad_session_vm *vm, rad_co *co, bool first)
 
 static inline void unlink_co(rad_session_vm *vm, rad_co *co)
 {
-    rad_lane *lane = &vm->lanes[co->lane];
+    rad_session_lane *lane = &vm->lanes[co->lane];
     *(co->newer ? &co->newer->older : &lane->last) = co->older;
     *(co->older ? &co->older->newer : &lane->first) = co->newer;
     lane->count--;
@@ -94,7 +94,7 @@ void rad__rounds_wake(rad_session_vm *vm, rad_co *co)
 static bool may_go_on(const rad_co *co)
 {
     const rad_session *s = co->session;
-    switch ((enum rad_block)co->reason) {
+    switch ((enum rad_session_block)co->reason) {
     case RAD_BLOCK_RECEIVE: return s->buffers[co->what].count > 0;
     case RAD_BLOCK_SEND: return s->buffers[co->what].count < s->buffers[co->what].capacity;
     case RAD_BLOCK_CLOSE: return s->closed || (s->live == 0 && s->in_flight == 0);
@@ -133,7 +133,7 @@ bool rad__rounds_unblock(rad_session_vm *vm)
 
 rad_co *rad__rounds_prefer(const rad_session_vm *vm)
 {
-    const rad_lane *holders = &vm->lanes[1], *others = &vm->lanes[0];
+    const rad_session_lane *holders = &vm->lanes[1], *others = &vm->lanes[0];
     bool turn = holders->count > 0 && (vm->streak < TOKENS_IN_A_ROW || others->count == 0);
     return turn ? holders->first : others->first;
 }

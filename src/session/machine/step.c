@@ -46,7 +46,7 @@ void rad__session_fault(rad_session_vm *vm, rad_co *co, enum rad_fault fault)
     }
 }
 
-static void block(rad_session_vm *vm, rad_co *co, enum rad_block reason, uint32_t what)
+static void block(rad_session_vm *vm, rad_co *co, enum rad_session_block reason, uint32_t what)
 {
     co->state = RAD_CO_BLOCKED;
     co->reason = (uint8_t)reason;
@@ -54,7 +54,7 @@ static void block(rad_session_vm *vm, rad_co *co, enum rad_block reason, uint32_
     if (co->session->holder == co && !co->session->pinned) rad__rounds_hold(vm, co->session, NULL); /* consumed */
 }
 
-static inline void wake(rad_session_vm *vm, rad_co *co, enum rad_block reason, uint32_t what)
+static inline void wake(rad_session_vm *vm, rad_co *co, enum rad_session_block reason, uint32_t what)
 {
     if (co->state == RAD_CO_BLOCKED && co->reason == reason && co->what == what) rad__rounds_wake(vm, co);
 }

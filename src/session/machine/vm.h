@@ -46,7 +46,7 @@ enum rad_co_state { RAD_CO_IDLE, RAD_CO_READY, RAD_CO_BLOCKED, RAD_CO_ENDED, RAD
     X(ACQUIRE, "waits for the progress token")                                                                         \
     X(JOIN, "waits for its branches")
 
-enum rad_block {
+enum rad_session_block {
 #define RAD_BLOCK_ENUM(name, text) RAD_BLOCK_##name,
     RAD_BLOCK_REASONS(RAD_BLOCK_ENUM)
 #undef RAD_BLOCK_ENUM
@@ -83,7 +83,7 @@ typedef struct rad_co {
     struct rad_session *session;
     uint32_t pc, type;
     uint8_t state;  /* enum rad_co_state */
-    uint8_t reason; /* enum rad_block */
+    uint8_t reason; /* enum rad_session_block */
     uint8_t lane;   /* which ready list */
     bool to_wake;   /* in `wakes` */
     bool yielded;
@@ -142,10 +142,10 @@ typedef struct rad_handler {
 enum { RAD_LANES = 2, RAD_RING = 1024, RAD_SESSIONS_MAX = 10000000, RAD_BUFFER_MAX = 65536 };
 
 /* Of coroutines, the one that is next first. */
-typedef struct rad_lane {
+typedef struct rad_session_lane {
     rad_co *first, *last;
     uint32_t count;
-} rad_lane;
+} rad_session_lane;
 
 struct rad_session_vm {
     const rad_protocols *protocols;
@@ -155,10 +155,10 @@ struct rad_session_vm {
     uint32_t root_count; /* of those opened from outside */
     uint32_t root_first; /* the number of the first one */
     uint32_t co_count, ready_count, blocked_count, ended_count, faulted_sessions, closed_sessions;
-    rad_lane lanes[RAD_LANES]; /* 1: holders of tokens, with policy `progress` */
-    uint32_t streak;           /* picks of holders in a row */
-    rad_co *wakes, *last_wake; /* to be looked at in the next unblock phase, in order */
-    rad_co **invokers;         /* blocked on a handler */
+    rad_session_lane lanes[RAD_LANES]; /* 1: holders of tokens, with policy `progress` */
+    uint32_t streak;                   /* picks of holders in a row */
+    rad_co *wakes, *last_wake;         /* to be looked at in the next unblock phase, in order */
+    rad_co **invokers;                 /* blocked on a handler */
     uint32_t invoker_count, invoker_capacity;
     rad_co **picked; /* of this round */
     uint32_t picked_count, picked_capacity, run_count;

@@ -228,7 +228,7 @@ static bool lockstep_same_end(lockstep *l)
     return true;
 }
 
-static uint32_t lockstep_in_use(const rad_pool *pool, const void *items, size_t size)
+static uint32_t lockstep_in_use(const rad_flow_pool *pool, const void *items, size_t size)
 {
     uint32_t used = pool->count;
     for (uint32_t at = pool->free; at != 0; used--) memcpy(&at, (const char *)items + size * (at - 1), sizeof at);

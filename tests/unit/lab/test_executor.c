@@ -99,7 +99,7 @@ static void instructions_are_read_and_written(void **state)
     rad__exec_case_program(c, "a");
     rad_code_names names = rad__exec_case_names(c);
     for (uint32_t i = 0; i < sizeof good / sizeof *good; i++) {
-        rad_instruction in;
+        rad_exec_instruction in;
         const char *expected = NULL;
         char text[96];
         if (!rad__code_parse(good[i], &names, 3, &in, &expected)) fail_msg("%s: %s", good[i], expected);
@@ -107,7 +107,7 @@ static void instructions_are_read_and_written(void **state)
         assert_string_equal(text, good[i]);
     }
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        rad_instruction in;
+        rad_exec_instruction in;
         const char *expected = "";
         assert_false(rad__code_parse(bad[i][0], &names, 3, &in, &expected));
         if (strstr(expected, bad[i][1]) == NULL) fail_msg("%s: \"%s\"", bad[i][0], expected);

@@ -19,7 +19,7 @@
 static uint64_t endless(rad_habits *habits)
 {
     rad_rig_shared *shared = calloc(1, sizeof *shared);
-    rad_watch w;
+    rad_run_watch w;
     uint64_t cpu_ns = 0;
     assert_non_null(shared);
     pid_t pid = fork();

@@ -414,7 +414,7 @@ static void any_stack_comes_to_an_end(void **state)
 static void addresses_have_texts(void **state)
 {
     char said[200];
-    rad_symbols symbols = {0};
+    rad_os_symbols symbols = {0};
     (void)state;
     rad__backtrace_text(&symbols, (uintptr_t)lfind, said, sizeof said);
     assert_ptr_equal(strstr(said, "lfind "), said);

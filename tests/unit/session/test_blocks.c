@@ -72,7 +72,7 @@ static void run_one(rad_session_vm *vm, rad_co *co)
 }
 
 /* It runs, blocks for this reason, and nothing else has happened. */
-static void blocks(rad_session_vm *vm, rad_co *co, enum rad_block reason)
+static void blocks(rad_session_vm *vm, rad_co *co, enum rad_session_block reason)
 {
     still before = still_of(co);
     run_one(vm, co);

@@ -82,7 +82,7 @@ rad_code_names rad__exec_case_names(const rad_exec_case *c)
 }
 
 /* Instructions from simple to involved: replacing one by a simpler one counts as progress. */
-static uint64_t instruction_size(const rad_instruction *in)
+static uint64_t instruction_size(const rad_exec_instruction *in)
 {
     static const uint8_t rank[RAD_OP_COUNT] = {
         [RAD_OP_COMPLETE] = 1, [RAD_OP_YIELD] = 2,   [RAD_OP_PANIC] = 3, [RAD_OP_JUMP] = 4,   [RAD_OP_SLEEP] = 5,

@@ -19,7 +19,7 @@ enum {
 typedef struct rad_program {
     char name[RAD_PROGRAM_NAME_MAX];
     uint32_t length;
-    rad_instruction code[RAD_CODE_MAX];
+    rad_exec_instruction code[RAD_CODE_MAX];
 } rad_program;
 
 typedef struct rad_case_task {

@@ -72,7 +72,7 @@ static bool at_end(const code_words *w)
     return w->at[strspn(w->at, " ")] == 0;
 }
 
-static bool parse_place(code_words *w, bool may_send, rad_instruction *out)
+static bool parse_place(code_words *w, bool may_send, rad_exec_instruction *out)
 {
     const char *word;
     size_t length = word_take(w, &word);
@@ -93,7 +93,7 @@ static bool parse_target(code_words *w, uint32_t length, uint16_t *out)
     return true;
 }
 
-static bool parse_spawn(code_words *w, const rad_code_names *names, rad_instruction *out)
+static bool parse_spawn(code_words *w, const rad_code_names *names, rad_exec_instruction *out)
 {
     const char *word;
     size_t length = word_take(w, &word);
@@ -104,7 +104,7 @@ static bool parse_spawn(code_words *w, const rad_code_names *names, rad_instruct
     return parse_place(w, true, out);
 }
 
-static bool parse_index(code_words *w, const char *expected, rad_instruction *out)
+static bool parse_index(code_words *w, const char *expected, rad_exec_instruction *out)
 {
     uint32_t index = 0;
     if (!expect_number(w, 63, expected, &index)) return false;
@@ -112,7 +112,7 @@ static bool parse_index(code_words *w, const char *expected, rad_instruction *ou
     return true;
 }
 
-static bool parse_wait(code_words *w, uint32_t length, rad_instruction *out)
+static bool parse_wait(code_words *w, uint32_t length, rad_exec_instruction *out)
 {
     if (!parse_index(w, "a token, 0 ... 63", out)) return false;
     out->fail = UINT16_MAX;
@@ -120,7 +120,7 @@ static bool parse_wait(code_words *w, uint32_t length, rad_instruction *out)
     return expect_word(w, "else", "else PLACE, or nothing more") && parse_target(w, length, &out->fail);
 }
 
-static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t length, rad_instruction *out)
+static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t length, rad_exec_instruction *out)
 {
     switch (out->op) {
     case RAD_OP_YIELD: return parse_place(w, false, out);
@@ -140,13 +140,13 @@ static bool parse_operands(code_words *w, const rad_code_names *names, uint32_t 
     }
 }
 
-bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length, rad_instruction *out,
+bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length, rad_exec_instruction *out,
                      const char **expected)
 {
     code_words w = {.at = text};
     const char *word;
     size_t length = word_take(&w, &word);
-    *out = (rad_instruction){.op = RAD_OP_COUNT};
+    *out = (rad_exec_instruction){.op = RAD_OP_COUNT};
     for (uint32_t op = 0; op < RAD_OP_COUNT; op++)
         if (word_is(word, length, rad__opcode_name(op))) out->op = (uint8_t)op;
     *expected = "yield, spawn, sleep, wait-io, try-acquire, release, jump, complete or panic";
@@ -162,7 +162,7 @@ bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t sel
 
 /* ---- Writing ---------------------------------------------------------------------------------------- */
 
-void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text, size_t size)
+void rad__code_print(const rad_exec_instruction *in, const rad_code_names *names, char *text, size_t size)
 {
     const char *op = rad__opcode_name(in->op), *place = rad__place_name(in->place);
     switch (in->op) {

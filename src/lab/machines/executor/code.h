@@ -44,14 +44,14 @@ enum rad_place { RAD_PLACE_LOCAL = 0, RAD_PLACE_GLOBAL, RAD_PLACE_EXTERNAL, RAD_
 enum { RAD_CODE_MAX = 256, RAD_TICKS_MAX = 1000000, RAD_BATCHES_MAX = 1000000 };
 
 /* What is not used by an operation is 0. */
-typedef struct rad_instruction {
+typedef struct rad_exec_instruction {
     uint8_t op;
     uint8_t place;
     uint16_t ok;     /* try-acquire; jump: where to */
     uint16_t fail;   /* try-acquire; wait-io: where to when it fails */
     uint16_t what;   /* program, resource, token */
     uint32_t amount; /* ticks, units; spawn to: the worker */
-} rad_instruction;
+} rad_exec_instruction;
 
 /* Reads one instruction. Program names are looked up by `find` (RAD_NONE: there is none). On failure false, and
  * `expected` says what should have been there. Numbers are checked against what an instruction can hold, not
@@ -63,8 +63,8 @@ typedef struct rad_code_names {
 } rad_code_names;
 
 RAD_INTERNAL bool rad__code_parse(const char *text, const rad_code_names *names, uint32_t self_length,
-                                  rad_instruction *out, const char **expected);
-RAD_INTERNAL void rad__code_print(const rad_instruction *in, const rad_code_names *names, char *text, size_t size);
+                                  rad_exec_instruction *out, const char **expected);
+RAD_INTERNAL void rad__code_print(const rad_exec_instruction *in, const rad_code_names *names, char *text, size_t size);
 
 RAD_INTERNAL const char *rad__opcode_name(uint32_t op);
 RAD_INTERNAL const char *rad__place_name(uint32_t place);

@@ -45,9 +45,9 @@ static uint32_t smallish(generator *g, uint32_t max)
 /* ---- Instructions ----------------------------------------------------------------------------------- */
 
 /* The caller has made sure that there is room. */
-static rad_instruction *append(rad_program *p, enum rad_op op)
+static rad_exec_instruction *append(rad_program *p, enum rad_op op)
 {
-    p->code[p->length] = (rad_instruction){.op = (uint8_t)op};
+    p->code[p->length] = (rad_exec_instruction){.op = (uint8_t)op};
     return &p->code[p->length++];
 }
 
@@ -59,7 +59,7 @@ static void add_spawn(generator *g, uint32_t self)
     uint32_t child = self + 1 + below(g, later);
     if (g->cost[self] + g->cost[child] > g->bounds->family) return;
     g->cost[self] += g->cost[child];
-    rad_instruction *in = append(&c->programs[self], RAD_OP_SPAWN);
+    rad_exec_instruction *in = append(&c->programs[self], RAD_OP_SPAWN);
     in->what = (uint16_t)child;
     in->place = (uint8_t)(chance(g, 50) ? RAD_PLACE_LOCAL : 1 + below(g, 3));
     if (in->place == RAD_PLACE_TO) in->amount = below(g, c->workers);
@@ -69,7 +69,7 @@ static void add_wait(generator *g, rad_program *p)
 {
     if (g->bounds->events == 0) return;
     uint32_t tokens = g->bounds->events < 8 ? g->bounds->events : 8;
-    rad_instruction *in = append(p, RAD_OP_WAIT_IO);
+    rad_exec_instruction *in = append(p, RAD_OP_WAIT_IO);
     in->what = (uint16_t)below(g, tokens);
     in->fail = UINT16_MAX;
     g->token_used[in->what] = true;
@@ -92,14 +92,14 @@ static void add_block(generator *g, uint32_t self, uint32_t room)
         add_something(g, self, inside - (p->length - begin - 1));
         if (p->length == before) break;
     }
-    rad_instruction *release = append(p, RAD_OP_RELEASE);
+    rad_exec_instruction *release = append(p, RAD_OP_RELEASE);
     release->what = (uint16_t)resource;
     release->amount = units;
-    p->code[begin] = (rad_instruction){.op = RAD_OP_ACQUIRE,
-                                       .what = (uint16_t)resource,
-                                       .amount = units,
-                                       .ok = (uint16_t)(begin + 1),
-                                       .fail = (uint16_t)p->length};
+    p->code[begin] = (rad_exec_instruction){.op = RAD_OP_ACQUIRE,
+                                            .what = (uint16_t)resource,
+                                            .amount = units,
+                                            .ok = (uint16_t)(begin + 1),
+                                            .fail = (uint16_t)p->length};
 }
 
 static void add_something(generator *g, uint32_t self, uint32_t room)
@@ -192,7 +192,7 @@ static void make_hang(generator *g)
     rad_exec_case *c = g->c;
     uint32_t program = rad__exec_case_program(c, "hangs");
     if (program == RAD_NONE) return;
-    rad_instruction *in = append(&c->programs[program], RAD_OP_WAIT_IO);
+    rad_exec_instruction *in = append(&c->programs[program], RAD_OP_WAIT_IO);
     in->what = RAD_CASE_TOKENS_MAX - 1;
     in->fail = UINT16_MAX;
     c->tasks[c->task_count] = (rad_case_task){(uint16_t)program, 0};

@@ -4,16 +4,16 @@
 
 #include <stdio.h>
 
-static rad_instruction *append(rad_exec_case *c, uint32_t program, enum rad_op op)
+static rad_exec_instruction *append(rad_exec_case *c, uint32_t program, enum rad_op op)
 {
     rad_program *p = &c->programs[program];
-    p->code[p->length] = (rad_instruction){.op = (uint8_t)op};
+    p->code[p->length] = (rad_exec_instruction){.op = (uint8_t)op};
     return &p->code[p->length++];
 }
 
 static void append_spawn(rad_exec_case *c, uint32_t program, uint32_t child, enum rad_place place)
 {
-    rad_instruction *in = append(c, program, RAD_OP_SPAWN);
+    rad_exec_instruction *in = append(c, program, RAD_OP_SPAWN);
     in->what = (uint16_t)child;
     in->place = (uint8_t)place;
 }

@@ -91,7 +91,7 @@ static void cut_program(rad_exec_case *c, uint32_t program)
         if (c->tasks[i].program == program) cut_task(c, i);
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = c->programs[p].length; i-- > 0;) {
-            const rad_instruction *in = &c->programs[p].code[i];
+            const rad_exec_instruction *in = &c->programs[p].code[i];
             if (in->op == RAD_OP_SPAWN && in->what == program) cut_code(c, p, i, i + 1);
         }
     memmove(&c->programs[program], &c->programs[program + 1], (c->program_count - program - 1) * sizeof c->programs[0]);
@@ -103,7 +103,7 @@ static void cut_program(rad_exec_case *c, uint32_t program)
                 c->programs[p].code[i].what = renumbered(c->programs[p].code[i].what, program);
 }
 
-static bool uses_resource(const rad_instruction *in)
+static bool uses_resource(const rad_exec_instruction *in)
 {
     return in->op == RAD_OP_ACQUIRE || in->op == RAD_OP_RELEASE;
 }
@@ -114,7 +114,7 @@ static void cut_resource(rad_exec_case *c, uint32_t resource)
     c->resource_count--;
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = 0; i < c->programs[p].length; i++) {
-            rad_instruction *in = &c->programs[p].code[i];
+            rad_exec_instruction *in = &c->programs[p].code[i];
             if (uses_resource(in)) in->what = renumbered(in->what, resource);
         }
 }
@@ -136,7 +136,7 @@ static bool program_is_used(const rad_exec_case *c, uint32_t program)
         if (c->tasks[i].program == program) return true;
     for (uint32_t p = 0; p < c->program_count; p++)
         for (uint32_t i = 0; p != program && i < c->programs[p].length; i++) {
-            const rad_instruction *in = &c->programs[p].code[i];
+            const rad_exec_instruction *in = &c->programs[p].code[i];
             if (in->op == RAD_OP_SPAWN && in->what == program) return true;
         }
     return false;
@@ -211,11 +211,11 @@ static bool reduce_tasks(wanted *w)
 }
 
 /* One instruction made simpler: a yield, a local spawn, less of something. */
-static bool reduce_instruction(wanted *w, rad_instruction *in)
+static bool reduce_instruction(wanted *w, rad_exec_instruction *in)
 {
     bool simple = in->op == RAD_OP_COMPLETE || in->op == RAD_OP_YIELD;
-    if (!simple && take(w)) return *in = (rad_instruction){.op = RAD_OP_COMPLETE}, true;
-    if (!simple && take(w)) return *in = (rad_instruction){.op = RAD_OP_YIELD}, true;
+    if (!simple && take(w)) return *in = (rad_exec_instruction){.op = RAD_OP_COMPLETE}, true;
+    if (!simple && take(w)) return *in = (rad_exec_instruction){.op = RAD_OP_YIELD}, true;
     if (in->place != RAD_PLACE_LOCAL && take(w)) {
         in->place = RAD_PLACE_LOCAL;
         in->amount = 0;

@@ -54,7 +54,7 @@ void rad__vm_unblock(rad_exec_world *w, rad_vm_task *t)
 
 /* ---- Instructions ----------------------------------------------------------------------------------- */
 
-static void vm_spawn(rad_exec_world *w, rad_worker *worker, const rad_instruction *in)
+static void vm_spawn(rad_exec_world *w, rad_worker *worker, const rad_exec_instruction *in)
 {
     rad_vm_task *child = rad__vm_task(w, in->what, 0);
     uint32_t woken = RAD_NONE, to = in->amount % w->c->workers;
@@ -84,7 +84,7 @@ static void vm_spawn(rad_exec_world *w, rad_worker *worker, const rad_instructio
     rad__world_wake(w, woken);
 }
 
-static bool vm_acquire(rad_exec_world *w, rad_vm_task *t, const rad_instruction *in)
+static bool vm_acquire(rad_exec_world *w, rad_vm_task *t, const rad_exec_instruction *in)
 {
     rad_touch(w->k, w->resource_objects[in->what], RAD_WRITE);
     if (w->available[in->what] < in->amount) {
@@ -96,7 +96,7 @@ static bool vm_acquire(rad_exec_world *w, rad_vm_task *t, const rad_instruction 
     return true;
 }
 
-static void vm_release(rad_exec_world *w, rad_vm_task *t, const rad_instruction *in)
+static void vm_release(rad_exec_world *w, rad_vm_task *t, const rad_exec_instruction *in)
 {
     uint32_t object = w->resource_objects[in->what];
     rad_touch(w->k, object, RAD_WRITE);
@@ -108,7 +108,7 @@ static void vm_release(rad_exec_world *w, rad_vm_task *t, const rad_instruction 
     w->available[in->what] += units;
 }
 
-static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_instruction *in)
+static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_exec_instruction *in)
 {
     t->until = w->now + in->amount;
     t->slept = w->sleeps++;
@@ -117,7 +117,7 @@ static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_instru
     return RAD_RUN_BLOCKED;
 }
 
-static enum rad_run vm_wait(rad_exec_world *w, rad_vm_task *t, const rad_instruction *in)
+static enum rad_run vm_wait(rad_exec_world *w, rad_vm_task *t, const rad_exec_instruction *in)
 {
     uint32_t on = in->what;
     if (w->tokens[on] == RAD_TOKEN_OPEN) {
@@ -144,9 +144,9 @@ static enum rad_run vm_end(rad_exec_world *w, rad_vm_task *t, bool panic)
 }
 
 /* The end of a program is a `complete`. */
-static const rad_instruction *vm_fetch(const rad_exec_world *w, const rad_vm_task *t)
+static const rad_exec_instruction *vm_fetch(const rad_exec_world *w, const rad_vm_task *t)
 {
-    static const rad_instruction complete = {.op = RAD_OP_COMPLETE};
+    static const rad_exec_instruction complete = {.op = RAD_OP_COMPLETE};
     const rad_program *p = &w->c->programs[t->program];
     return t->pc < p->length ? &p->code[t->pc] : &complete;
 }
@@ -169,7 +169,7 @@ static enum rad_run vm_run(rad_task *task, rad_worker *worker)
     rad_exec_world *w = worker->shell;
     RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_CURRENT && t->where == worker->id, w->task_object,
                    "worker %u runs task %u, which is not its current one", worker->id, t->id);
-    const rad_instruction *in = vm_fetch(w, t);
+    const rad_exec_instruction *in = vm_fetch(w, t);
     rad__world_cover(w, RAD_COVER_OP + in->op);
     rad_note(w->k, code_kind(t), RAD_NONE, t->id);
     t->pc++;

@@ -52,7 +52,7 @@ enum rad_exec_oracle {
         RAD_EXEC_ORACLE_END
 };
 
-enum rad_life {
+enum rad_task_life {
     RAD_LIFE_UNBORN = 0,
     RAD_LIFE_QUEUED,
     RAD_LIFE_CURRENT,
