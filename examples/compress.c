@@ -26,7 +26,7 @@ static int compress_block(void *arg)
 {
     block *plain = arg, *packed = malloc(sizeof *packed);
     if (packed != NULL) packed->size = ZSTD_compress(packed->bytes, PACKED, plain->bytes, plain->size, 3);
-    rad_give(&packed, sizeof packed);
+    rad_set_result(&packed, sizeof packed);
     free(plain);
     return packed == NULL || ZSTD_isError(packed->size) ? RAD_ENOMEM : 0;
 }
@@ -52,12 +52,12 @@ static int read_all(void *arg)
 static int write_all(void *arg)
 {
     job *j = arg;
-    rad_gift gift;
+    rad_fiber_result given;
     block *packed;
     int code = 0;
-    while (rad_chan_recv_join(j->order, &gift, RAD_FOREVER) == 0) { /* to the end, also after a failure */
-        memcpy(&packed, gift.bytes, sizeof packed);
-        if (code == 0) code = gift.code;
+    while (rad_chan_recv_join(j->order, &given, RAD_FOREVER) == 0) { /* to the end, also after a failure */
+        memcpy(&packed, given.bytes, sizeof packed);
+        if (code == 0) code = given.code;
         if (code == 0 && fwrite(packed->bytes, 1, packed->size, j->to) != packed->size) code = RAD_EIO;
         free(packed);
     }

@@ -83,51 +83,50 @@ RAD_API RAD_MUST_USE int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *ar
  * begins at bytes[0]), and gives it up. `until` is for receiving: a fiber that was received is waited for. When the
  * caller is cancelled meanwhile, so is that fiber, and its result is received. Anybody. RAD_ECLOSED: there will be
  * none. */
-RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until);
+RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_fiber_result *result, rad_time until);
 
-/* ---- Stock ----------------------------------------------------------------------------------------------- */
+/* ---- Pools ----------------------------------------------------------------------------------------------- */
 
 /* Things that are costly to make and used again and again (connections, buffers ...): who needs one takes it, and
  * gives it back; at most `capacity` exist. */
-typedef struct rad_stock rad_stock;
+typedef struct rad_pool rad_pool;
 
 /* Any of them may be NULL. The fiber or thread that takes, gives back or destroys calls them, with no lock held: they
  * may wait, and several may run at a time, each with another item. */
-typedef struct rad_stock_calls {
+typedef struct rad_pool_calls {
     int (*on_create)(void *context, void *item); /* memory that is all zero becomes one; 0, or why not */
     int (*on_reset)(void *context, void *item);  /* it was given back; not 0: it is of no use any more */
     void (*on_destroy)(void *context, void *item);
     void *context;
-} rad_stock_calls;
+} rad_pool_calls;
 
 /* Of items of `size` bytes, aligned to 16; *calls is copied, and may be NULL. RAD_EINPUT (the capacity is 0),
  * RAD_ENOMEM. */
-RAD_API RAD_MUST_USE int rad_stock_create(rad_stock **stock, size_t size, uint32_t capacity,
-                                          const rad_stock_calls *calls);
+RAD_API RAD_MUST_USE int rad_pool_create(rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls);
 
 /* One that was given back last; or else a new one, if there may be more; or else waits until one is given back: first
  * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED,
  * RAD_ENOMEM, or what on_create answered; then *item is NULL. RAD_ON_TAKE does the same in a select. */
-RAD_API RAD_MUST_USE int rad_stock_take(rad_stock *stock, void **item, rad_time until);
+RAD_API RAD_MUST_USE int rad_pool_take(rad_pool *pool, void **item, rad_time until);
 
-/* Anybody, once for each item that was taken, also after the stock was closed. Waits only if on_reset does. */
-RAD_API void rad_stock_give(rad_stock *stock, void *item);
+/* Anybody, once for each item that was taken, also after the pool was closed. Waits only if on_reset does. */
+RAD_API void rad_pool_give(rad_pool *pool, void *item);
 
 /* Afterwards nothing can be taken: a take returns RAD_ECLOSED, also one that waits; one that is inside on_create
  * already still gets its item. Idle items are destroyed here;
  * those that are out are destroyed when they are given back. Any number of times; the first one counts. True: this was
  * it. Waits only if on_destroy does. */
-RAD_API bool rad_stock_close(rad_stock *stock, int code);
+RAD_API bool rad_pool_close(rad_pool *pool, int code);
 
 /* The code it was closed with; 0 while it is open. */
-RAD_API int rad_stock_code(rad_stock *stock);
+RAD_API int rad_pool_code(rad_pool *pool);
 
-/* Destroys all items, and the stock, closed or not. All items must have been given back, and no call may wait for one.
+/* Destroys all items, and the pool, closed or not. All items must have been given back, and no call may wait for one.
  * NULL is fine. */
-RAD_API void rad_stock_destroy(rad_stock *stock);
+RAD_API void rad_pool_destroy(rad_pool *pool);
 
 /* As rad_chan_name. */
-RAD_API void rad_stock_name(rad_stock *stock, const char *name);
+RAD_API void rad_pool_name(rad_pool *pool, const char *name);
 
 /* ---- Select ----------------------------------------------------------------------------------------- */
 
@@ -141,7 +140,7 @@ enum rad_select_kind {
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
     RAD_ON_GROUP,   /* a wait group whose count is 0 */
     RAD_ON_FD,      /* a file descriptor that is ready: see rad_fd_wait of raddle/io.h */
-    RAD_ON_TAKE,    /* an item of a stock; code as rad_stock_take */
+    RAD_ON_TAKE,    /* an item of a pool; code as rad_pool_take */
     RAD_ON_TICK,    /* the next tick of a ticker, which select receives */
     RAD_ON_TIMER,   /* a timer without a function has fired: see rad_timer_wait of raddle/fiber.h */
     RAD_ON_READ,    /* an RW lock, to read, which the caller then holds */
@@ -159,7 +158,7 @@ typedef struct rad_select_case {
         rad_rwlock *rwlock;       /* READ, WRITE */
         rad_semaphore *semaphore; /* ACQUIRE */
         rad_waitgroup *group;     /* GROUP */
-        rad_stock *stock;         /* TAKE */
+        rad_pool *pool;           /* TAKE */
         rad_ticker *ticker;       /* TICK */
         rad_timer *timer;         /* TIMER */
         struct {
@@ -167,7 +166,7 @@ typedef struct rad_select_case {
             unsigned interest;
         } file; /* FD */
     } on;
-    /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_gift, of TICK a uint64_t, or
+    /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_fiber_result, of TICK a uint64_t, or
      * NULL. */
     void *value;
     int code; /* afterwards, of the case that was done: what the call would have answered */

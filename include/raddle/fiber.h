@@ -132,24 +132,24 @@ struct rad_fiber {
  * RAD_ENOMEM, RAD_ELIMIT; RAD_ECLOSED: the runtime is being shut down. When it fails the handle is {NULL, 0}. */
 RAD_API RAD_MUST_USE int rad_spawn(rad_fiber *fiber, rad_fn fn, void *arg);
 
-enum { RAD_GIFT_SIZE = 48 };
+enum { RAD_RESULT_SIZE = 48 };
 
 /* What a fiber leaves behind. */
-typedef struct rad_gift {
-    unsigned char bytes[RAD_GIFT_SIZE] __attribute__((aligned(16))); /* what it gave; the rest is zero */
-    int code;                                                        /* what its function answered */
-} rad_gift;
+typedef struct rad_fiber_result {
+    unsigned char bytes[RAD_RESULT_SIZE] __attribute__((aligned(16))); /* what it gave; the rest is zero */
+    int code;                                                          /* what its function answered */
+} rad_fiber_result;
 
 /* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
  * be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
-RAD_API RAD_MUST_USE int rad_join(rad_fiber fiber, rad_gift *result, rad_time until);
+RAD_API RAD_MUST_USE int rad_join(rad_fiber fiber, rad_fiber_result *result, rad_time until);
 
 /* The handle is of no use any more; the fiber runs on, if it does. Anybody, once: a second time is a mistake, also
  * while the fiber still runs. */
 RAD_API void rad_release(rad_fiber fiber);
 
-/* The bytes of the caller's own result: at most RAD_GIFT_SIZE, copied; the last call counts. A fiber. */
-RAD_API void rad_give(const void *bytes, size_t size);
+/* The bytes of the caller's own result: at most RAD_RESULT_SIZE, copied; the last call counts. A fiber. */
+RAD_API void rad_set_result(const void *bytes, size_t size);
 
 /* Lets others run. A fiber; it does not wait. */
 RAD_API void rad_yield(void);

@@ -14,7 +14,7 @@
 
 /* Those that are used by their address, and those that programs have pointers to. */
 static const char *const types[] = {"rad_mutex", "rad_rwlock", "rad_cond", "rad_semaphore", "rad_waitgroup", "rad_once",
-                                    "rad_barrier", "rad_nursery", "rad_chan", "rad_stock", "rad_timer",
+                                    "rad_barrier", "rad_nursery", "rad_chan", "rad_pool", "rad_timer",
                                     "pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t",
                                     "pthread_barrier_t", "pthread_once_t", "sem_t", "mtx_t", "cnd_t",
                                     /* of std:: */

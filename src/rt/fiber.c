@@ -89,10 +89,10 @@ void rad__strand_ended(rad_core *core, rad_strand *s)
 /* Under the lock of `done`; `to` may be NULL. */
 static void result_copy(const rad_slot *slot, void *to)
 {
-    rad_gift *gift = to;
-    if (gift == NULL) return;
-    memcpy(gift->bytes, slot->gift, sizeof gift->bytes);
-    gift->code = slot->code;
+    rad_fiber_result *result = to;
+    if (result == NULL) return;
+    memcpy(result->bytes, slot->result, sizeof result->bytes);
+    result->code = slot->code;
 }
 
 static void fiber_complete(rad_slot *slot, int code)
@@ -170,7 +170,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->family = NULL;
     rad__lock(&slot->done.lock); /* whoever joins by an old handle may be looking at them */
     slot->ended = false;
-    memset(slot->gift, 0, sizeof slot->gift);
+    memset(slot->result, 0, sizeof slot->result);
     slot->code = 0;
     rad__unlock(&slot->done.lock);
     atomic_store_explicit(&slot->references, handle ? RAD_REFERS_FIBER | RAD_REFERS_HANDLE : RAD_REFERS_FIBER,
@@ -259,7 +259,7 @@ static bool join_attempt(rad_clause *c, rad_wakes *wakes)
     return true;
 }
 
-bool rad__join_clause(rad_clause *c, rad_fiber f, rad_gift *result)
+bool rad__join_clause(rad_clause *c, rad_fiber f, rad_fiber_result *result)
 {
     if (!handle_is_good(f)) return false;
     *c = (rad_clause){.object = &f.slot->done,
@@ -270,7 +270,7 @@ bool rad__join_clause(rad_clause *c, rad_fiber f, rad_gift *result)
     return true;
 }
 
-int rad__op_join(rad_fiber f, rad_gift *result, rad_time until)
+int rad__op_join(rad_fiber f, rad_fiber_result *result, rad_time until)
 {
     rad_clause c;
     if (!rad__join_clause(&c, f, result)) return RAD_ESTALE;
@@ -300,12 +300,12 @@ rad_slot *rad__my_slot(const char *call)
     return rad__slot_of(s);
 }
 
-void rad__op_give(const void *bytes, size_t size)
+void rad__op_set_result(const void *bytes, size_t size)
 {
-    unsigned char *to = rad__my_slot("rad_give")->gift;
-    if (size > RAD_GIFT_SIZE) rad__misuse("rad_give", "more than RAD_GIFT_SIZE bytes");
+    unsigned char *to = rad__my_slot("rad_set_result")->result;
+    if (size > RAD_RESULT_SIZE) rad__misuse("rad_set_result", "more than RAD_RESULT_SIZE bytes");
     if (size > 0) memcpy(to, bytes, size);
-    memset(to + size, 0, RAD_GIFT_SIZE - size); /* of what it gave before */
+    memset(to + size, 0, RAD_RESULT_SIZE - size); /* of what it gave before */
 }
 
 void rad__op_name(const char *name)

@@ -12,7 +12,7 @@
  *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
  *               one core would be missing at another, long before there are as many fibers as there may be.
  *
- * B1  `ended`, `gift`, `code` and `joiners` belong to the lock of `done`.
+ * B1  `ended`, `result`, `code` and `joiners` belong to the lock of `done`.
  * B2  what only the fiber touches (arg, shields …) is written by the spawner before it is queued. */
 #ifndef RAD_RT_FIBER_H
 #define RAD_RT_FIBER_H
@@ -44,14 +44,14 @@ struct rad_slot {
     bool ended;
     rad_waitable done; /* what joiners wait for */
     rad_queue joiners;
-    _Alignas(16) unsigned char gift[RAD_GIFT_SIZE]; /* its result, and … */
-    int code;                                       /* … what its function answered */
-    uint8_t sharp;                                  /* its timers have no slack; nests */
-    _Atomic(const void *) reads;                    /* an RW lock that it has to read, or NULL: see rwlock.c */
-    rad_locals *locals;                             /* only the fiber touches them; NULL: none was set */
-    rad_time deadline;                              /* of the nurseries it is in */
-    rad_family *family;                             /* the nursery it is in, or NULL */
-    _Atomic(rad_slot *) younger;                    /* in it; itself: it is not listed there */
+    _Alignas(16) unsigned char result[RAD_RESULT_SIZE]; /* its result, and … */
+    int code;                                           /* … what its function answered */
+    uint8_t sharp;                                      /* its timers have no slack; nests */
+    _Atomic(const void *) reads;                        /* an RW lock that it has to read, or NULL: see rwlock.c */
+    rad_locals *locals;                                 /* only the fiber touches them; NULL: none was set */
+    rad_time deadline;                                  /* of the nurseries it is in */
+    rad_family *family;                                 /* the nursery it is in, or NULL */
+    _Atomic(rad_slot *) younger;                        /* in it; itself: it is not listed there */
     union {
         rad_slot *elder; /* in it */
         rad_slot *next;  /* in a pool */
@@ -184,7 +184,7 @@ RAD_INTERNAL void rad__locals_end(rad_slot *slot);
 RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);
 
 /* Joining as a clause; false: the handle is stale. */
-RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_gift *result);
+RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_fiber_result *result);
 
 /* By the spawner, into a nursery or NULL; `call` is what the program has called. */
 RAD_INTERNAL int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn, void *arg);

@@ -59,9 +59,9 @@ void rad_chan_name(rad_chan *chan, const char *name)
     label((rad_labelled *)(void *)chan, name);
 }
 
-void rad_stock_name(rad_stock *stock, const char *name)
+void rad_pool_name(rad_pool *pool, const char *name)
 {
-    label((rad_labelled *)(void *)stock, name);
+    label((rad_labelled *)(void *)pool, name);
 }
 
 void rad_name_fiber(rad_fiber f, const char *name)

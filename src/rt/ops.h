@@ -15,9 +15,9 @@
     OP(rad_time, now, (void), (), NULL) \
     OP(rad_time, after, (uint64_t ns), (ns), NULL) \
     OP(int, spawn, (rad_fiber *fiber, rad_fn fn, void *arg), (fiber, fn, arg), NULL) \
-    OP(int, join, (rad_fiber fiber, rad_gift *result, rad_time until), (fiber, result, until), fiber.slot) \
+    OP(int, join, (rad_fiber fiber, rad_fiber_result *result, rad_time until), (fiber, result, until), fiber.slot) \
     OP(void, release, (rad_fiber fiber), (fiber), fiber.slot) \
-    OP(void, give, (const void *bytes, size_t size), (bytes, size), NULL) \
+    OP(void, set_result, (const void *bytes, size_t size), (bytes, size), NULL) \
     OP(void, yield, (void), (), NULL) \
     OP(int, sleep, (uint64_t ns), (ns), NULL) \
     OP(int, sleep_until, (rad_time until), (until), NULL) \
@@ -49,14 +49,14 @@
     OP(int, send_spawn, (rad_fiber *fiber, rad_chan *chan, const void *value, rad_time until), \
        (fiber, chan, value, until), chan) \
     OP(int, chan_send_spawn, (rad_chan *chan, rad_fn fn, void *arg, rad_time until), (chan, fn, arg, until), chan) \
-    OP(int, chan_recv_join, (rad_chan *chan, rad_gift *result, rad_time until), (chan, result, until), chan) \
-    OP(int, stock_create, (rad_stock **stock, size_t size, uint32_t capacity, const rad_stock_calls *calls), \
-       (stock, size, capacity, calls), NULL) \
-    OP(int, stock_take, (rad_stock *stock, void **item, rad_time until), (stock, item, until), stock) \
-    OP(void, stock_give, (rad_stock *stock, void *item), (stock, item), stock) \
-    OP(bool, stock_close, (rad_stock *stock, int code), (stock, code), stock) \
-    OP(int, stock_code, (rad_stock *stock), (stock), stock) \
-    OP(void, stock_destroy, (rad_stock *stock), (stock), stock) \
+    OP(int, chan_recv_join, (rad_chan *chan, rad_fiber_result *result, rad_time until), (chan, result, until), chan) \
+    OP(int, pool_create, (rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls), \
+       (pool, size, capacity, calls), NULL) \
+    OP(int, pool_take, (rad_pool *pool, void **item, rad_time until), (pool, item, until), pool) \
+    OP(void, pool_give, (rad_pool *pool, void *item), (pool, item), pool) \
+    OP(bool, pool_close, (rad_pool *pool, int code), (pool, code), pool) \
+    OP(int, pool_code, (rad_pool *pool), (pool), pool) \
+    OP(void, pool_destroy, (rad_pool *pool), (pool), pool) \
     OP(void, name, (const char *name), (name), NULL) \
     OP(const char *, name_of, (rad_fiber fiber), (fiber), fiber.slot) \
     OP(void, ticker_start, (rad_ticker *t, uint64_t period), (t, period), t) \

@@ -16,7 +16,7 @@ static bool takes_fibers(const rad_chan *chan)
 }
 
 /* Until it has ended, whatever happens; then the handle is given up. */
-static void join_always(rad_fiber f, rad_gift *result)
+static void join_always(rad_fiber f, rad_fiber_result *result)
 {
     rad_strand *self = rad__running();
     int code = rad__op_join(f, result, RAD_FOREVER);
@@ -42,7 +42,7 @@ int rad__op_chan_send_spawn(rad_chan *chan, rad_fn fn, void *arg, rad_time until
     return code;
 }
 
-int rad__op_chan_recv_join(rad_chan *chan, rad_gift *result, rad_time until)
+int rad__op_chan_recv_join(rad_chan *chan, rad_fiber_result *result, rad_time until)
 {
     rad_fiber f;
     rad__chan_check(chan, "rad_chan_recv_join");

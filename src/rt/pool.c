@@ -1,133 +1,216 @@
-/* pool.c — where slots rest between two fibers: see fiber.h. */
+/* pool.c — things that are used again and again, at most so many of them.
+ *
+ * K1  made: items that exist or are being made, <= capacity; out: those of them that nobody can take.
+ * K2  somebody waits only while nothing is idle and made == capacity. Whoever gives one back, or finds that it is of no
+ *     use, passes it on, or the right to make another one (code 1), to who has waited longest.
+ * K3  the caller's functions run without the lock: what they work on is out, or was idle when the pool was closed.
+ * K4  when it is closed nothing is idle, and nobody waits. */
+#include "rt/pool.h"
+
+#include "base/alloc.h"
 #include "rt/ops.h"
-#include "rt/runtime.h"
 
-enum { CACHE_MOST = 256, CACHE_STEP = 64, GROWTH_LEAST = 64, GROWTH_MOST = 512 };
+typedef struct item {
+    struct item *next; /* among the idle ones */
+    rad_pool *out_of;  /* NULL: it is idle */
+    _Alignas(16) unsigned char bytes[];
+} item;
 
-/* Takes up to `count` off a list: the first of them; *rest is what remains. */
-static rad_slot *split(rad_slot *list, uint32_t count, uint32_t *got, rad_slot **rest)
+struct rad_pool {
+    rad_waitable object;
+    _Atomic(const char *) name;
+    rad_queue takers; /* data: where the item goes */
+    item *idle;
+    uint32_t made, out, capacity;
+    bool closed;
+    rad_alive alive;
+    int code; /* it was closed with */
+    size_t size;
+    rad_pool_calls calls;
+};
+
+RAD_NAMED(struct rad_pool);
+
+enum { GET = 0, MAKE = 1 }; /* the code of a clause; or RAD_ECLOSED */
+
+int rad__op_pool_create(rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls)
 {
-    rad_slot *last = NULL, *at = list;
-    for (*got = 0; at != NULL && *got < count; ++*got) {
-        last = at;
-        at = at->next;
+    *pool = NULL;
+    if (capacity == 0 || size > SIZE_MAX / 2) return RAD_EINPUT;
+    rad_pool *s = rad__alloc_lines(1, sizeof *s);
+    if (s == NULL) return RAD_ENOMEM;
+    rad__waitable_open(&s->object, RAD_KIND_STOCK);
+    s->size = size;
+    s->capacity = capacity;
+    s->alive = RAD_ALIVE;
+    if (calls) s->calls = *calls;
+    *pool = s;
+    return 0;
+}
+
+static void pool_check(const rad_pool *s, const char *call)
+{
+    if (RAD_UNLIKELY(s == NULL)) rad__misuse(call, "the pool is NULL");
+    if (RAD_UNLIKELY(s->alive != RAD_ALIVE)) rad__misuse(call, "the pool was destroyed");
+}
+
+static void item_free(rad_pool *s, item *i)
+{
+    if (s->calls.on_destroy) s->calls.on_destroy(s->calls.context, i->bytes);
+    rad__free(i);
+}
+
+static void items_free(rad_pool *s, item *first)
+{
+    for (item *next; first != NULL; first = next) {
+        next = first->next;
+        item_free(s, first);
     }
-    if (last != NULL) last->next = NULL;
-    *rest = at;
-    return last != NULL ? list : NULL;
 }
 
-static void give_shared(rad_runtime *rt, rad_slot *first)
+void rad__op_pool_destroy(rad_pool *s)
 {
-    rad_slot *last = first;
-    while (last->next != NULL) last = last->next;
-    rad__lock(&rt->room.lock);
-    rad_clause *spawner = rad__queue_claim(&rt->spawners); /* with a limit, so it is one slot */
-    if (spawner != NULL) {
-        spawner->data = first;
-    } else {
-        last->next = rt->idle;
-        rt->idle = first;
+    if (s == NULL) return;
+    pool_check(s, "rad_pool_destroy");
+    /* No other fiber uses it any more: the lock makes visible what they did before. */
+    rad__lock(&s->object.lock);
+    bool all = s->out == 0 && s->takers.first == NULL;
+    rad__unlock(&s->object.lock);
+    if (!all) rad__misuse("rad_pool_destroy", "not everything was given back");
+    items_free(s, s->idle);
+    rad__alive_end(&s->alive);
+    rad__free(s);
+}
+
+bool rad__op_pool_close(rad_pool *s, int code)
+{
+    rad_wakes wakes = {0};
+    item *idle = NULL;
+    pool_check(s, "rad_pool_close");
+    rad__lock(&s->object.lock);
+    bool first = !s->closed;
+    if (first) {
+        s->closed = true;
+        s->code = code;
+        idle = s->idle;
+        s->idle = NULL;
+        s->made = s->out;
+        rad__queue_claim_all(&s->takers, RAD_ECLOSED, &wakes);
     }
-    rad__unlock(&rt->room.lock);
-    if (spawner != NULL) rad__clause_notify(rad__core(), spawner);
-}
-
-/* As many as there are, within limits: a burst is made in few steps, and a small program does not pay for one. With a
- * limit on fibers, one: see give_shared. */
-static uint32_t growth(rad_runtime *rt)
-{
-    if (rt->is_capped) return 1;
-    rad__lock(&rt->room.lock);
-    uint32_t made = rt->slots_made;
-    rad__unlock(&rt->room.lock);
-    return made < GROWTH_LEAST ? GROWTH_LEAST : made < GROWTH_MOST ? made : GROWTH_MOST;
-}
-
-static rad_slot *take_shared(rad_runtime *rt, uint32_t count, uint32_t *got, int *code)
-{
-    rad__lock(&rt->room.lock);
-    rad_slot *first = split(rt->idle, count, got, &rt->idle);
-    rad__unlock(&rt->room.lock);
-    if (first != NULL) return first;
-    rad_slot *rest, *grown = rad__runtime_grow(rt, growth(rt), code);
-    first = split(grown, count, got, &rest);
-    if (rest != NULL) give_shared(rt, rest);
+    rad__unlock(&s->object.lock);
+    rad__wakes_go(&wakes);
+    items_free(s, idle);
     return first;
 }
 
-static bool room_attempt(rad_clause *c, rad_wakes *wakes)
+int rad__op_pool_code(rad_pool *s)
 {
-    rad_runtime *rt = (rad_runtime *)((char *)c->object - offsetof(rad_runtime, room));
-    uint32_t got;
+    pool_check(s, "rad_pool_code");
+    rad__lock(&s->object.lock);
+    int code = s->closed ? s->code : 0;
+    rad__unlock(&s->object.lock);
+    return code;
+}
+
+/* ---- Taking ------------------------------------------------------------------------------------------ */
+
+static bool take_attempt(rad_clause *c, rad_wakes *wakes)
+{
     (void)wakes;
-    c->data = split(rt->idle, 1, &got, &rt->idle);
-    return c->data != NULL;
-}
-
-static rad_slot *wait_for_one(rad_runtime *rt, int *code)
-{
-    rad_clause c = {.object = &rt->room, .queue = &rt->spawners, .attempt = room_attempt};
-    *code = rad__wait(&c, 1, RAD_FOREVER);
-    return *code == 0 ? c.data : NULL;
-}
-
-/* Who has joined a fiber and released it, or waited for a nursery, may count on the room that this makes. But:
- *
- *              the fiber that ends                        who joins it, and spawns
- *         E1   leaving + 1                                J1   hears that it has ended
- *         E2   tells those who wait                       J2   reads leaving
- *         E3   leaves its stack; its slot is given back   J3   takes a slot, if there is one
- *         E4   leaving - 1                                J4   there was none: again from J2, unless leaving was 0
- *
- * Claim: J4 gives up only if the slot has been given back before J3. E1 is before E2, and so before J2; if J2 reads 0,
- * E4 and hence E3 were before it. The loop ends: between E1 and E4 a fiber waits for nothing but spin locks. */
-rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code)
-{
-    if (is_fiber && rt->spawn_waits) return wait_for_one(rt, code);
-    for (;;) {
-        uint32_t got; /* Pairs with rad__strand_ended. */
-        bool leaving = atomic_load_explicit(&rt->leaving, memory_order_acquire) > 0;
-        rad_slot *slot = take_shared(rt, 1, &got, code);
-        if (slot != NULL || *code != RAD_ELIMIT || !leaving) return slot;
-        if (is_fiber)
-            rad__op_yield();
-        else
-            rad__os_give_way(true);
+    rad_pool *s = (rad_pool *)c->object;
+    item *i = s->idle;
+    if (s->closed) {
+        c->code = RAD_ECLOSED;
+        return true;
     }
+    if (i == NULL && s->made == s->capacity) return false;
+    s->out++;
+    c->code = i ? GET : MAKE;
+    if (i)
+        s->idle = i->next;
+    else
+        s->made++;
+    *(void **)c->data = i;
+    return true;
 }
 
-rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
+void rad__take_clause(rad_clause *c, rad_pool *s, void **place, const char *call)
 {
-    uint32_t got;
-    if (core == NULL || rt->is_capped) return take_shared(rt, 1, &got, code);
-    rad_seat *seat = rad__seat_of(core);
-    if (RAD_UNLIKELY(seat->idle == NULL)) {
-        seat->idle = take_shared(rt, CACHE_STEP, &seat->idle_count, code);
-        if (seat->idle == NULL) return NULL;
-    }
-    rad_slot *slot = seat->idle;
-    seat->idle = slot->next;
-    seat->idle_count--;
-    return slot;
+    pool_check(s, call);
+    rad__clause_open(c, &s->object, &s->takers, take_attempt, place);
 }
 
-void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
+/* An item that was out (NULL: the right to make one) is somebody else's, or nobody's. False: the pool is closed, and
+ * the item is still out. */
+static bool pass_on(rad_pool *s, item *i)
 {
-    rad__life_retire(&slot->strand.life);
-    slot->next = NULL;
-    if (core == NULL || core->runtime != rt || rt->is_capped) {
-        give_shared(rt, slot);
-        return;
+    rad_wakes wakes = {0};
+    rad__lock(&s->object.lock);
+    bool refused = s->closed && i != NULL;
+    rad_clause *c = refused ? NULL : rad__queue_claim(&s->takers);
+    if (c != NULL) {
+        c->code = i ? GET : MAKE;
+        *(void **)c->data = i;
+        rad__wakes_add(&wakes, c);
+    } else if (!refused) {
+        s->out--;
+        if (i) {
+            i->next = s->idle;
+            s->idle = i;
+        } else {
+            s->made--;
+        }
     }
-    rad_seat *seat = rad__seat_of(core);
-    slot->next = seat->idle;
-    seat->idle = slot;
-    if (RAD_LIKELY(++seat->idle_count <= CACHE_MOST)) return;
-    rad_slot *kept; /* the oldest of them go */
-    uint32_t got;
-    rad_slot *first = split(seat->idle, CACHE_MOST - CACHE_STEP, &got, &kept);
-    seat->idle = first;
-    seat->idle_count = got;
-    give_shared(rt, kept);
+    rad__unlock(&s->object.lock);
+    rad__wakes_go(&wakes);
+    return !refused;
+}
+
+static int make(rad_pool *s, item **out)
+{
+    item *i = rad__alloc(1, sizeof *i + s->size);
+    int code = i ? 0 : RAD_ENOMEM;
+    if (i && s->calls.on_create) code = s->calls.on_create(s->calls.context, i->bytes);
+    if (code == 0) {
+        *out = i;
+        return 0;
+    }
+    rad__free(i);
+    pass_on(s, NULL);
+    return code;
+}
+
+int rad__take_ends(rad_pool *s, int code, void **place)
+{
+    item *i = code == GET ? *place : NULL;
+    if (code == MAKE) code = make(s, &i);
+    *place = NULL;
+    if (code != 0) return code;
+    i->out_of = s;
+    *place = i->bytes;
+    return 0;
+}
+
+int rad__op_pool_take(rad_pool *s, void **bytes, rad_time until)
+{
+    rad_clause c;
+    rad__take_clause(&c, s, bytes, "rad_pool_take");
+    int code = rad__wait(&c, 1, until);
+    return rad__take_ends(s, code == 0 ? c.code : code, bytes);
+}
+
+/* ---- Giving back -------------------------------------------------------------------------------------- */
+
+void rad__op_pool_give(rad_pool *s, void *bytes)
+{
+    pool_check(s, "rad_pool_give");
+    if (bytes == NULL) rad__misuse("rad_pool_give", "the item is NULL");
+    item *i = (item *)(void *)((char *)bytes - offsetof(item, bytes));
+    if (RAD_UNLIKELY(i->out_of == NULL)) rad__misuse("rad_pool_give", "it was given back before");
+    if (RAD_UNLIKELY(i->out_of != s)) rad__misuse("rad_pool_give", "it is no item of this pool");
+    i->out_of = NULL;
+    bool useless = s->calls.on_reset && s->calls.on_reset(s->calls.context, bytes) != 0;
+    if (!useless && pass_on(s, i)) return;
+    item_free(s, i);
+    pass_on(s, NULL);
 }

@@ -12,8 +12,8 @@
  *     urgent    fibers that are overdue, taken before all others                                     urgent.h
  *     watch     the monitor thread: timers, workers stuck in system calls, deadlocks                 watch.h
  *     nursery   a scope that ends when the fibers started in it have ended; inside it, a family      nursery.h
- *     gift      what a fiber returns to the one that joins it                                        fiber.h
- *     stock     a pool of objects that fibers take and give back                                     stock.h
+ *     given      what a fiber returns to the one that joins it                                        fiber.h
+ *     pool      objects that fibers take and give back; "stock" in schedule files                   pool.h
  *     visit     a thread that is no worker, inside a call                                            below
  */
 #ifndef RAD_RT_RUNTIME_H

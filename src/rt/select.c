@@ -12,8 +12,8 @@
 #include "os/clock.h"
 #include "rt/chan.h"
 #include "rt/ops.h"
+#include "rt/pool.h"
 #include "rt/runtime.h"
-#include "rt/stock.h"
 #include "rt/sync.h"
 #include "rt/ticker.h"
 #include "rt/user_timer.h"
@@ -109,7 +109,7 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
     case RAD_ON_TAKE:
         check_object(from);
         if (from->value == NULL) rad__misuse("rad_select", "RAD_ON_TAKE needs a value");
-        rad__take_clause(c, from->on.stock, from->value, "rad_select");
+        rad__take_clause(c, from->on.pool, from->value, "rad_select");
         return 0;
     case RAD_ON_TIMER:
         check_object(from);
@@ -122,7 +122,7 @@ static int plain_clause(rad_clause *c, const rad_select_case *from)
 /* The clause of this case was done, and no lock is held. */
 static void set_code(rad_select_case *from, int code)
 {
-    from->code = from->kind == RAD_ON_TAKE ? rad__take_ends(from->on.stock, code, from->value) : code;
+    from->code = from->kind == RAD_ON_TAKE ? rad__take_ends(from->on.pool, code, from->value) : code;
 }
 
 static rad_ticker *ticker_of(const rad_select_case *from)

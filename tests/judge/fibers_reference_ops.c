@@ -300,7 +300,7 @@ static int do_at_once(stage *s, uint32_t f, const fibers_op *op)
         if (!s->w.fibers[op->object].published || s->w.fibers[op->object].released) return FIBERS_SKIPPED;
         s->w.fibers[op->object].released = 1;
         return 0;
-    case FIBERS_GIVE: w->gift = op->number; return 0;
+    case FIBERS_GIVE: w->given = op->number; return 0;
     case FIBERS_IS_CANCELED: return w->canceled || w->late == LATE_YES;
     case FIBERS_SHIELD:
         if (op->number == 0 && w->shield == 0) return FIBERS_SKIPPED;

@@ -25,7 +25,7 @@ typedef struct world_fiber {
     uint8_t published; /* its handle is known to all */
     uint8_t released;
     uint8_t gone; /* it has ended, was given up, and nothing is left of it */
-    uint8_t gift, local, destroyed;
+    uint8_t given, local, destroyed;
     int8_t answer, last, saved;
     uint8_t reads, writes; /* bits: RW locks it has */
     uint8_t item_count, items[2];

@@ -310,7 +310,7 @@ static void join_do(stage *s, uint32_t f, const fibers_case *c, uint32_t i, bool
         stage_finish_case(s, f, i, RAD_ESTALE, 0, 0, 0);
     } else {
         if (op->kind == FIBERS_TASK_JOIN) s->w.fibers[c->object].released = 1;
-        stage_finish_case(s, f, i, 0, ended->gift, (uint8_t)ended->answer, ended->destroyed);
+        stage_finish_case(s, f, i, 0, ended->given, (uint8_t)ended->answer, ended->destroyed);
     }
 }
 

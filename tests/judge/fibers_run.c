@@ -96,7 +96,7 @@ static void give_back(runner *f)
         if (rad_mutex_is_mine(&f->rig->mutexes[m])) rad_mutex_unlock(&f->rig->mutexes[m]);
     for (uint8_t l = 0; l < FIBERS_LOCKS; l++)
         if (has_lock(f, l)) fibers_rw_unlock(f, l);
-    while (f->item_count > 0) rad_stock_give(f->rig->stock, f->items[--f->item_count]);
+    while (f->item_count > 0) rad_pool_give(f->rig->stock, f->items[--f->item_count]);
 }
 
 /* Who starts a fiber knows its handle; others may not know it yet. */
@@ -139,8 +139,8 @@ int fibers_body(void *arg)
 {
     runner *f = arg;
     const fibers_fiber *fiber = &f->rig->program->fibers[f->index];
-    uint8_t gift[2] = {0, (uint8_t)f->index};
-    rad_give(gift, sizeof gift);
+    uint8_t given[2] = {0, (uint8_t)f->index};
+    rad_set_result(given, sizeof given);
     for (uint32_t i = 0; i < fiber->op_count; i++) {
         fibers_entry e = {.code = 0};
         shake(f);
@@ -163,12 +163,12 @@ int fibers_body(void *arg)
 static bool open_objects(rig *r, uint32_t number)
 {
     const fibers_program *p = r->program;
-    const rad_stock_calls calls = {item_create, item_reset, item_destroy, r};
+    const rad_pool_calls calls = {item_create, item_reset, item_destroy, r};
     int code = 0;
     for (uint32_t i = 0; i < FIBERS_CHANS; i++)
         code |= rad_chan_create(&r->chans[i], 1, p->capacities[i], (enum rad_chan_mode)p->modes[i]);
     code |= rad_chan_create(&r->tasks, sizeof(rad_fiber), p->task_capacity, RAD_CHAN_BLOCKS);
-    code |= rad_stock_create(&r->stock, sizeof(uint32_t), p->stock_capacity, &calls);
+    code |= rad_pool_create(&r->stock, sizeof(uint32_t), p->stock_capacity, &calls);
     code |= rad_timer_create(&r->timer, NULL, NULL);
     code |= rad_timer_create(&r->alarm, alarm_rings, r);
     code |= rad_local_create(&r->key, local_destroy);
@@ -198,7 +198,7 @@ static void close_objects(rig *r)
     rad_timer_destroy(r->alarm);
     for (uint32_t i = 0; i < FIBERS_CHANS; i++) rad_chan_destroy(r->chans[i]);
     rad_chan_destroy(r->tasks);
-    rad_stock_destroy(r->stock);
+    rad_pool_destroy(r->stock);
     rad_local_delete(r->key);
     if (r->good != r->destroyed_items) r->now->end = FIBERS_CRASHED;
 }
@@ -222,15 +222,15 @@ static void join_all(rig *r)
 
 static bool run_once(rig *r, uint32_t number)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     rad_fiber first;
     memset(r->now, 0, sizeof *r->now);
     if (r->options->begins) r->options->begins(r->options->context, number);
     if (!open_objects(r, number) || rad_spawn(&first, fibers_body, &r->runners[0]) != 0) return false;
-    RAD_IGNORE(rad_join(first, &gift, RAD_FOREVER));
+    RAD_IGNORE(rad_join(first, &given, RAD_FOREVER));
     join_all(r);
     rad_release(first);
-    r->now->answer = (int8_t)gift.code;
+    r->now->answer = (int8_t)given.code;
     close_objects(r);
     return r->options->ended(r->options->context, number);
 }

@@ -130,32 +130,32 @@ static int do_spawn(runner *f, const fibers_op *op)
     return 0;
 }
 
-static void log_gift(runner *f, uint32_t j, const rad_gift *gift, fibers_entry *e)
+static void log_gift(runner *f, uint32_t j, const rad_fiber_result *given, fibers_entry *e)
 {
-    e->values[0] = gift->bytes[0];
-    e->values[1] = (uint8_t)gift->code;
+    e->values[0] = given->bytes[0];
+    e->values[1] = (uint8_t)given->code;
     e->values[2] = f->rig->destroyed[j];
 }
 
 static int do_join(runner *f, const fibers_op *op, fibers_entry *e)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     if (!is_known(f, op->object)) return FIBERS_SKIPPED;
-    int code = rad_join(f->rig->handles[op->object], &gift, until(f, op->until));
-    if (code == 0) log_gift(f, op->object, &gift, e);
+    int code = rad_join(f->rig->handles[op->object], &given, until(f, op->until));
+    if (code == 0) log_gift(f, op->object, &given, e);
     return in_time(f, code);
 }
 
 static int do_task(runner *f, const fibers_op *op, fibers_entry *e)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     rig *r = f->rig;
     if (op->kind == FIBERS_TASK) count_living(r);
     if (op->kind == FIBERS_TASK)
         return in_time(f, rad_chan_send_spawn(r->tasks, fibers_body, &r->runners[op->object], until(f, op->until)));
-    int code = rad_chan_recv_join(r->tasks, &gift, until(f, op->until));
+    int code = rad_chan_recv_join(r->tasks, &given, until(f, op->until));
     if (code != 0) return in_time(f, code);
-    log_gift(f, gift.bytes[1], &gift, e);
+    log_gift(f, given.bytes[1], &given, e);
     return 0;
 }
 
@@ -273,15 +273,15 @@ static int do_stock(runner *f, const fibers_op *op, fibers_entry *e)
     switch (op->kind) {
     case FIBERS_TAKE:
         if (f->item_count == 2) return FIBERS_SKIPPED;
-        code = rad_stock_take(r->stock, &item, until(f, op->until));
+        code = rad_pool_take(r->stock, &item, until(f, op->until));
         if (code == 0) take_item(f, item, &e->values[0]);
         return in_time(f, code);
     case FIBERS_PUT:
         if (f->item_count == 0) return FIBERS_SKIPPED;
-        rad_stock_give(r->stock, f->items[--f->item_count]);
+        rad_pool_give(r->stock, f->items[--f->item_count]);
         return 0;
-    case FIBERS_STOCK_CLOSE: return rad_stock_close(r->stock, op->number);
-    default: return rad_stock_code(r->stock);
+    case FIBERS_STOCK_CLOSE: return rad_pool_close(r->stock, op->number);
+    default: return rad_pool_code(r->stock);
     }
 }
 
@@ -337,7 +337,7 @@ static int do_nursery(runner *f, const fibers_op *op)
 static int do_self(runner *f, const fibers_op *op)
 {
     rig *r = f->rig;
-    uint8_t gift[2] = {op->number, (uint8_t)f->index};
+    uint8_t given[2] = {op->number, (uint8_t)f->index};
     switch (op->kind) {
     case FIBERS_YIELD: rad_yield(); return 0;
     case FIBERS_NOTE: return (int)++r->note;
@@ -349,15 +349,15 @@ static int do_self(runner *f, const fibers_op *op)
         if (!is_known(f, op->object) || atomic_exchange(&r->released[op->object], true)) return FIBERS_SKIPPED;
         rad_release(r->handles[op->object]);
         return 0;
-    case FIBERS_GIVE: rad_give(gift, sizeof gift); return 0;
+    case FIBERS_GIVE: rad_set_result(given, sizeof given); return 0;
     case FIBERS_IS_CANCELED: return rad_is_canceled();
     case FIBERS_SHIELD:
         if (op->number == 0 && f->shield == 0) return FIBERS_SKIPPED;
         f->shield = (uint8_t)(op->number ? f->shield + 1 : f->shield - 1);
         rad_shield(op->number);
         return 0;
-    case FIBERS_LOCAL_SET: f->gift = op->number; return rad_local_set(r->key, op->number ? f : NULL);
-    default: return rad_local_get(r->key) == NULL ? 0 : f->gift;
+    case FIBERS_LOCAL_SET: f->given = op->number; return rad_local_set(r->key, op->number ? f : NULL);
+    default: return rad_local_get(r->key) == NULL ? 0 : f->given;
     }
 }
 
@@ -366,7 +366,7 @@ static int do_self(runner *f, const fibers_op *op)
 typedef struct select_values {
     uint8_t value;
     void *item;
-    rad_gift gift;
+    rad_fiber_result given;
 } select_values;
 
 static void fill_case(runner *f, const fibers_case *c, uint32_t i, rad_select_case *to, select_values *v)
@@ -392,7 +392,7 @@ static void fill_case(runner *f, const fibers_case *c, uint32_t i, rad_select_ca
             to->on.fiber = r->handles[c->object];
         else
             to->kind = RAD_OFF;
-        to->value = &v->gift;
+        to->value = &v->given;
         break;
     case FIBERS_SLEEP: to->on.time = until(f, c->until); break;
     case FIBERS_LOCK_UNTIL:
@@ -407,7 +407,7 @@ static void fill_case(runner *f, const fibers_case *c, uint32_t i, rad_select_ca
     case FIBERS_ACQUIRE: to->on.semaphore = &r->semaphores[c->object]; break;
     case FIBERS_GROUP_WAIT: to->on.group = &r->groups[c->object]; break;
     case FIBERS_TAKE:
-        to->on.stock = r->stock;
+        to->on.pool = r->stock;
         to->value = &v->item;
         if (f->item_count == 2) to->kind = RAD_OFF;
         break;
@@ -439,8 +439,8 @@ static int do_select(runner *f, const fibers_op *op, fibers_entry *e)
     switch (c->kind) {
     case FIBERS_RECV: e->values[1] = v->value; break;
     case FIBERS_JOIN:
-        e->values[1] = v->gift.bytes[0];
-        e->values[2] = (uint8_t)v->gift.code;
+        e->values[1] = v->given.bytes[0];
+        e->values[2] = (uint8_t)v->given.code;
         break;
     case FIBERS_READ_UNTIL:
     case FIBERS_WRITE_UNTIL: note_lock(f, c->kind, c->object); break;

@@ -16,7 +16,7 @@ typedef struct runner {
     uint32_t index;
     rad_prng prng;
     rad_ticker due, never;
-    uint8_t reads, writes, item_count, shield, gift;
+    uint8_t reads, writes, item_count, shield, given;
     bool was_opened, was_waited, lags;
     int last;
     void *items[2];
@@ -41,7 +41,7 @@ struct rig {
     rad_cond cond;
     rad_once once;
     rad_barrier barrier;
-    rad_stock *stock;
+    rad_pool *stock;
     rad_timer *timer, *alarm;
     rad_local_key key;
     _Atomic uint32_t note, created, good, destroyed_items, alarms_due, alarms_done;

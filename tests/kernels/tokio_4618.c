@@ -35,14 +35,14 @@ static int waits(void *arg)
 static int start(void *unused)
 {
     rad_fiber waiters[WAITERS];
-    rad_gift gift;
+    rad_fiber_result given;
     (void)unused;
     for (int i = 0; i < WAITERS; i++) inboxes[i] = line[i] = signals(1);
     for (intptr_t i = 0; i < WAITERS; i++) CHECK(rad_spawn(&waiters[i], waits, (void *)i) == 0);
     rad_cancel(waiters[0]);
     notify_one();
-    CHECK(rad_join(waiters[0], &gift, RAD_FOREVER) == 0);
-    if (gift.code == 1) notify_one(); /* the first one was quicker than its cancellation */
+    CHECK(rad_join(waiters[0], &given, RAD_FOREVER) == 0);
+    if (given.code == 1) notify_one(); /* the first one was quicker than its cancellation */
     CHECK(rad_join(waiters[1], NULL, RAD_FOREVER) == 0);
     return 0;
 }

@@ -45,9 +45,9 @@ static int waits_for_nothing(bool by_select)
 
 static int joins(void)
 {
-    rad_gift gift = {.code = 0};
-    int code = rad_join(other, &gift, RAD_FOREVER);
-    RAD_MODEL_ASSERT(code == RAD_ECANCELED || gift.code == CODE);
+    rad_fiber_result given = {.code = 0};
+    int code = rad_join(other, &given, RAD_FOREVER);
+    RAD_MODEL_ASSERT(code == RAD_ECANCELED || given.code == CODE);
     return code;
 }
 

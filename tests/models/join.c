@@ -31,7 +31,7 @@ static int child_main(void *arg)
 {
     uint32_t content = CONTENT;
     (void)arg;
-    rad_give(&content, sizeof content);
+    rad_set_result(&content, sizeof content);
     return CODE;
 }
 
@@ -49,12 +49,12 @@ static int next_main(void *arg)
 /* True: it was the last one, and has given the handle up. */
 static bool use_handle(bool joins)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     uint32_t content = 0;
     if (joins) {
-        int code = rad_join(child, &gift, RAD_FOREVER);
-        memcpy(&content, gift.bytes, sizeof content);
-        RAD_MODEL_ASSERT(code == 0 && gift.code == CODE && content == CONTENT);
+        int code = rad_join(child, &given, RAD_FOREVER);
+        memcpy(&content, given.bytes, sizeof content);
+        RAD_MODEL_ASSERT(code == 0 && given.code == CODE && content == CONTENT);
     }
     /* Relaxed: giving it up orders everything. */
     if (atomic_fetch_sub_explicit(&users_left, 1, memory_order_relaxed) != 1) return false;
@@ -65,9 +65,9 @@ static bool use_handle(bool joins)
 /* The fiber may not be off its stack yet: then it is still known; but never another one in its place. */
 static void old_handle(void)
 {
-    rad_gift gift = {.code = 0};
-    int code = rad_join(child, &gift, RAD_FOREVER);
-    RAD_MODEL_ASSERT(code == RAD_ESTALE || (code == 0 && gift.code == CODE));
+    rad_fiber_result given = {.code = 0};
+    int code = rad_join(child, &given, RAD_FOREVER);
+    RAD_MODEL_ASSERT(code == RAD_ESTALE || (code == 0 && given.code == CODE));
 }
 
 static int parent_main(void *arg)

@@ -33,7 +33,7 @@ typedef struct thing {
     uint32_t useless;
 } thing;
 
-static rad_stock *stocks[STOCKS];
+static rad_pool *stocks[STOCKS];
 static _Atomic uint32_t made, gone;
 
 static uint32_t stock_threads(const rad_case *c)
@@ -66,10 +66,10 @@ static void on_destroy(void *context, void *item)
 
 static void stock_setup(const rad_case *c)
 {
-    const rad_stock_calls calls = {on_create, on_reset, on_destroy, NULL};
+    const rad_pool_calls calls = {on_create, on_reset, on_destroy, NULL};
     (void)c;
     for (uint32_t i = 0; i < STOCKS; i++) {
-        int code = rad_stock_create(&stocks[i], sizeof(thing), 1, &calls);
+        int code = rad_pool_create(&stocks[i], sizeof(thing), 1, &calls);
         RAD_MODEL_ASSERT(code == 0);
         rad__model_name(stocks[i], 64, "stock");
     }
@@ -81,17 +81,17 @@ static int take(const char *text, rad_time until, void **item)
     rad_select_case cases[STOCKS];
     uint32_t count = 0;
     if (text[1] != '|') {
-        int code = rad_stock_take(stocks[*text - '0'], item, until);
+        int code = rad_pool_take(stocks[*text - '0'], item, until);
         return code == 0 ? *text - '0' : code;
     }
     for (;; text += 2) {
-        cases[count] = (rad_select_case){.kind = RAD_ON_TAKE, .on.stock = stocks[*text - '0']};
+        cases[count] = (rad_select_case){.kind = RAD_ON_TAKE, .on.pool = stocks[*text - '0']};
         cases[count++].value = item;
         if (text[1] != '|') break;
     }
     int done = rad_select(cases, count, until);
     if (done < 0) return done;
-    return cases[done].code == 0 ? (cases[done].on.stock == stocks[1]) : cases[done].code;
+    return cases[done].code == 0 ? (cases[done].on.pool == stocks[1]) : cases[done].code;
 }
 
 static void step(const char *text)
@@ -100,7 +100,7 @@ static void step(const char *text)
     bool useless = *text == 'x';
     rad_time until = *text == 't' ? rad_after(10) : RAD_FOREVER;
     if (*text == 'c') {
-        rad_stock_close(stocks[text[1] - '0'], 1);
+        rad_pool_close(stocks[text[1] - '0'], 1);
         return;
     }
     if (*text == 'x' || *text == 't') text++;
@@ -113,7 +113,7 @@ static void step(const char *text)
     thing *t = item;
     t->uses++;
     t->useless = useless;
-    rad_stock_give(stocks[from], item);
+    rad_pool_give(stocks[from], item);
 }
 
 static void stock_body(const rad_case *c, uint32_t thread)
@@ -131,15 +131,15 @@ static void stock_check(const rad_case *c)
     uint32_t idle = 0;
     for (uint32_t i = 0; i < STOCKS; i++) {
         void *item;
-        int code = rad_stock_take(stocks[i], &item, 0); /* nothing is left out */
-        RAD_MODEL_ASSERT(code == (rad_stock_code(stocks[i]) ? RAD_ECLOSED : 0));
+        int code = rad_pool_take(stocks[i], &item, 0); /* nothing is left out */
+        RAD_MODEL_ASSERT(code == (rad_pool_code(stocks[i]) ? RAD_ECLOSED : 0));
         if (code != 0) continue;
-        rad_stock_give(stocks[i], item);
+        rad_pool_give(stocks[i], item);
         idle++;
     }
     RAD_MODEL_ASSERT(
         atomic_load_explicit(&made, memory_order_relaxed) - atomic_load_explicit(&gone, memory_order_relaxed) == idle);
-    for (uint32_t i = 0; i < STOCKS; i++) rad_stock_destroy(stocks[i]);
+    for (uint32_t i = 0; i < STOCKS; i++) rad_pool_destroy(stocks[i]);
     RAD_MODEL_ASSERT(atomic_load_explicit(&made, memory_order_relaxed) ==
                      atomic_load_explicit(&gone, memory_order_relaxed));
 }

@@ -94,11 +94,11 @@ static void strand_check(const rad_case *c)
 {
     (void)c;
     for (uint32_t i = 0; i < fiber_count; i++) {
-        rad_gift gift;
+        rad_fiber_result given;
         RAD_MODEL_ASSERT(made[i] == wanted[i]);
-        RAD_MODEL_ASSERT(rad_join(fibers[i], &gift, 0) == 0 && gift.code == 0);
+        RAD_MODEL_ASSERT(rad_join(fibers[i], &given, 0) == 0 && given.code == 0);
         rad_release(fibers[i]);
-        RAD_MODEL_ASSERT(rad_join(fibers[i], &gift, 0) == RAD_ESTALE);
+        RAD_MODEL_ASSERT(rad_join(fibers[i], &given, 0) == RAD_ESTALE);
     }
     rad__crew_close();
 }

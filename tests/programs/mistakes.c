@@ -32,10 +32,10 @@ static rad_chan *channel(size_t size)
     return c;
 }
 
-static rad_stock *stock(void)
+static rad_pool *pool(void)
 {
-    rad_stock *s = NULL;
-    if (rad_stock_create(&s, sizeof value, 2, NULL) != 0) abort();
+    rad_pool *s = NULL;
+    if (rad_pool_create(&s, sizeof value, 2, NULL) != 0) abort();
     return s;
 }
 
@@ -118,47 +118,47 @@ RAD_TEST(rad_chan_destroy_twice)
     if (!fixed) rad_chan_destroy(c);
 }
 
-/* ---- Stocks and timers ---------------------------------------------------------------------------------------- */
+/* ---- Pools and timers ----------------------------------------------------------------------------------------- */
 
-RAD_TEST(rad_stock_take_destroyed)
+RAD_TEST(rad_pool_take_destroyed)
 {
-    rad_stock *s = stock();
+    rad_pool *s = pool();
     void *item = NULL;
-    if (!fixed) rad_stock_destroy(s);
-    rad_stock *other = stock();
-    RAD_IGNORE(rad_stock_take(s, &item, 0));
-    rad_stock_give(s, item);
-    rad_stock_destroy(s);
-    rad_stock_destroy(other);
+    if (!fixed) rad_pool_destroy(s);
+    rad_pool *other = pool();
+    RAD_IGNORE(rad_pool_take(s, &item, 0));
+    rad_pool_give(s, item);
+    rad_pool_destroy(s);
+    rad_pool_destroy(other);
 }
 
-RAD_TEST(rad_stock_give_twice)
+RAD_TEST(rad_pool_give_twice)
 {
-    rad_stock *s = stock();
+    rad_pool *s = pool();
     void *item = NULL;
-    RAD_IGNORE(rad_stock_take(s, &item, 0));
-    rad_stock_give(s, item);
-    if (!fixed) rad_stock_give(s, item);
-    rad_stock_destroy(s);
+    RAD_IGNORE(rad_pool_take(s, &item, 0));
+    rad_pool_give(s, item);
+    if (!fixed) rad_pool_give(s, item);
+    rad_pool_destroy(s);
 }
 
-RAD_TEST(rad_stock_give_other)
+RAD_TEST(rad_pool_give_other)
 {
-    rad_stock *s = stock(), *other = stock();
+    rad_pool *s = pool(), *other = pool();
     void *item = NULL;
-    RAD_IGNORE(rad_stock_take(s, &item, 0));
-    rad_stock_give(fixed ? s : other, item);
-    rad_stock_destroy(s);
-    rad_stock_destroy(other);
+    RAD_IGNORE(rad_pool_take(s, &item, 0));
+    rad_pool_give(fixed ? s : other, item);
+    rad_pool_destroy(s);
+    rad_pool_destroy(other);
 }
 
-RAD_TEST(rad_stock_destroy_out)
+RAD_TEST(rad_pool_destroy_out)
 {
-    rad_stock *s = stock();
+    rad_pool *s = pool();
     void *item = NULL;
-    RAD_IGNORE(rad_stock_take(s, &item, 0));
-    if (fixed) rad_stock_give(s, item);
-    rad_stock_destroy(s);
+    RAD_IGNORE(rad_pool_take(s, &item, 0));
+    if (fixed) rad_pool_give(s, item);
+    rad_pool_destroy(s);
 }
 
 RAD_TEST(rad_timer_start_destroyed)
@@ -480,10 +480,10 @@ RAD_TEST(rad_blocking_null)
     RAD_IGNORE(rad_blocking(fixed ? returns : NULL, NULL, NULL, forever));
 }
 
-RAD_TEST(rad_give_more)
+RAD_TEST(rad_set_result_more)
 {
-    char bytes[RAD_GIFT_SIZE + 1] = {0};
-    rad_give(bytes, fixed ? RAD_GIFT_SIZE : sizeof bytes);
+    char bytes[RAD_RESULT_SIZE + 1] = {0};
+    rad_set_result(bytes, fixed ? RAD_RESULT_SIZE : sizeof bytes);
 }
 
 RAD_TEST(rad_shield_off)

@@ -86,7 +86,7 @@ static uint8_t site_kind_of(uint32_t site)
                 {"waitgroup_", RAD_KIND_WAIT_GROUP},
                 {"once_", RAD_KIND_ONCE},
                 {"barrier_", RAD_KIND_BARRIER},
-                {"stock_", RAD_KIND_STOCK},
+                {"pool_", RAD_KIND_STOCK},
                 {"nursery_", RAD_KIND_NURSERY},
                 {"talk_", RAD_KIND_NOTHING},
                 {"timer_", RAD_KIND_TIMER},

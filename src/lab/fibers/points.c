@@ -15,7 +15,7 @@ static bool is_point(uint32_t site)
     case RAD_AT_now:
     case RAD_AT_after:
     case RAD_AT_self:
-    case RAD_AT_give:
+    case RAD_AT_set_result:
     case RAD_AT_name:
     case RAD_AT_name_of:
     case RAD_AT_sharp:
@@ -23,7 +23,7 @@ static bool is_point(uint32_t site)
     case RAD_AT_nursery_open:
     case RAD_AT_nursery_current:
     case RAD_AT_chan_create:
-    case RAD_AT_stock_create:
+    case RAD_AT_pool_create:
     case RAD_AT_timer_create:
     case RAD_AT_ticker_start:
     case RAD_AT_semaphore_init:
@@ -58,10 +58,10 @@ static void destroy_chan(rad_chan *chan)
     rad__op_chan_destroy(chan);
 }
 
-static void destroy_stock(rad_stock *stock)
+static void destroy_pool(rad_pool *pool)
 {
-    if (rad__stage.running) rad__memory_keeps(stock);
-    rad__op_stock_destroy(stock);
+    if (rad__stage.running) rad__memory_keeps(pool);
+    rad__op_pool_destroy(pool);
 }
 
 static void destroy_timer(rad_timer *timer)
@@ -70,10 +70,10 @@ static void destroy_timer(rad_timer *timer)
     rad__op_timer_destroy(timer);
 }
 
-static int create_stock(rad_stock **stock, size_t size, uint32_t capacity, const rad_stock_calls *calls)
+static int create_pool(rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls)
 {
-    int code = rad__op_stock_create(stock, size, capacity, calls);
-    if (code == 0) began(*stock, RAD_AT_stock_create, stock);
+    int code = rad__op_pool_create(pool, size, capacity, calls);
+    if (code == 0) began(*pool, RAD_AT_pool_create, pool);
     return code;
 }
 
@@ -117,7 +117,7 @@ static int recv_in_parts(rad_chan *chan, void *values, uint32_t count, rad_time 
 /* What order.c and nursery.c do in one call: tools/seam.sh renames it there. */
 RAD_INTERNAL int rad__part_send(rad_chan *chan, const void *value, rad_time until);
 RAD_INTERNAL int rad__part_recv(rad_chan *chan, void *value, rad_time until);
-RAD_INTERNAL int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until);
+RAD_INTERNAL int rad__part_join(rad_fiber fiber, rad_fiber_result *result, rad_time until);
 RAD_INTERNAL int rad__part_wait(rad_clause *clauses, uint32_t count, uint64_t until);
 
 int rad__part_send(rad_chan *chan, const void *value, rad_time until)
@@ -132,7 +132,7 @@ int rad__part_recv(rad_chan *chan, void *value, rad_time until)
     return rad__op_recv(chan, value, until);
 }
 
-int rad__part_join(rad_fiber fiber, rad_gift *result, rad_time until)
+int rad__part_join(rad_fiber fiber, rad_fiber_result *result, rad_time until)
 {
     rad__point(RAD_AT_join, fiber.slot);
     return rad__op_join(fiber, result, until);
@@ -232,13 +232,13 @@ static int fd_wait_checked(int fd, unsigned interest, rad_time until)
 #define rad__op_yield         yield_once
 #define rad__op_select        rad__select_chosen
 #define rad__op_chan_create   create_chan
-#define rad__op_stock_create  create_stock
+#define rad__op_pool_create   create_pool
 #define rad__op_timer_create  create_timer
 #define rad__op_nursery_open  open_nursery
 #define rad__op_fd_close      rad__close_checked
 #define rad__op_ticker_wait   rad__tick_checked
 #define rad__op_chan_destroy  destroy_chan
-#define rad__op_stock_destroy destroy_stock
+#define rad__op_pool_destroy  destroy_pool
 #define rad__op_timer_destroy destroy_timer
 #define rad__op_read          read_checked
 #define rad__op_write         write_checked

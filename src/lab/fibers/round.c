@@ -39,7 +39,7 @@ static void runner_state(const rad_runner *r, rad_state_hash *h)
                        (uint64_t)s->code,
                        (uintptr_t)s->joiners.first}; /* tidy: address ok: one run */
     rad_state_add(h, slot, sizeof slot);
-    rad_state_add(h, s->gift, sizeof s->gift);
+    rad_state_add(h, s->result, sizeof s->result);
 }
 
 static bool is_known(void)

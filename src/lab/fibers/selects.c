@@ -22,7 +22,7 @@ static const void *case_object(const rad_select_case *c, uint32_t *site)
     case RAD_ON_LOCK: *site = RAD_AT_mutex_lock; break;
     case RAD_ON_ACQUIRE: *site = RAD_AT_semaphore_acquire; break;
     case RAD_ON_GROUP: *site = RAD_AT_waitgroup_wait; break;
-    case RAD_ON_TAKE: *site = RAD_AT_stock_take; break;
+    case RAD_ON_TAKE: *site = RAD_AT_pool_take; break;
     case RAD_ON_TICK: *site = RAD_AT_ticker_wait; break;
     case RAD_ON_TIMER: *site = RAD_AT_timer_wait; break;
     case RAD_ON_READ: *site = RAD_AT_rwlock_read; break;

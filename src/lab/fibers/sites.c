@@ -31,7 +31,7 @@ const char *rad__site_text(uint32_t site)
         "pthread_mutex_", "pthread_cond_", "pthread_rwlock_", "pthread_spin_", "pthread_barrier_",
         "pthread_",       "sem_",          "futex_",          "mutex_",        "rwlock_",
         "cond_",          "semaphore_",    "waitgroup_",      "once_",         "barrier_",
-        "nursery_",       "stock_",        "timer_",          "ticker_",       "chan_"};
+        "nursery_",       "pool_",         "timer_",          "ticker_",       "chan_"};
     const char *text = rad__site_name(site);
     for (uint32_t i = 0; text && i < sizeof kinds / sizeof *kinds; i++) {
         size_t size = strlen(kinds[i]);

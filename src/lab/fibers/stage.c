@@ -48,7 +48,7 @@ static enum rad_access site_access(uint32_t site, const void *object)
     case RAD_AT_READ:
     case RAD_AT_chan_count:
     case RAD_AT_chan_code:
-    case RAD_AT_stock_code:
+    case RAD_AT_pool_code:
     case RAD_AT_talk_code:
     case RAD_AT_semaphore_permits: return RAD_READ;
     default: return object ? RAD_WRITE : RAD_LOCAL;

@@ -359,12 +359,12 @@ static int accepts_for_ever(void *arg)
 static void check_canceled(rad_fn fn, int fd)
 {
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result given;
     CHECK(rad_spawn(&f, fn, &fd) == 0);
     rad_sleep(5 * MS);
     rad_cancel(f);
-    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0);
-    CHECK(gift.code == RAD_ECANCELED);
+    CHECK(rad_join(f, &given, RAD_FOREVER) == 0);
+    CHECK(given.code == RAD_ECANCELED);
     rad_release(f);
 }
 

@@ -107,11 +107,11 @@ static int sleeps_undisturbed(void *arg)
 static int uses_old_handles(void *arg)
 {
     rad_fiber before, after;
-    rad_gift gift;
+    rad_fiber_result result;
     int seven = 7;
     (void)arg;
     CHECK(rad_spawn(&before, returns_its_arg, &seven) == 0);
-    CHECK(rad_join(before, &gift, RAD_FOREVER) == 0 && gift.code == 7);
+    CHECK(rad_join(before, &result, RAD_FOREVER) == 0 && result.code == 7);
     rad_release(before);
     while (rad__fiber_generation(&before.slot->strand) == before.generation) rad_yield();
     CHECK(rad_spawn(&after, sleeps_undisturbed, NULL) == 0);
@@ -121,10 +121,10 @@ static int uses_old_handles(void *arg)
     rad_cancel(before);
     rad__strand_unpark(rad__core(), &before.slot->strand, before.generation);
     CHECK(!rad__life_signalled(rad__life_look(&after.slot->strand.life)));
-    CHECK(rad_join(before, &gift, RAD_FOREVER) == RAD_ESTALE);
+    CHECK(rad_join(before, &result, RAD_FOREVER) == RAD_ESTALE);
     rad_select_case join = {.kind = RAD_ON_JOIN, .on.fiber = before};
     CHECK(rad_select(&join, 1, RAD_FOREVER) == RAD_ESTALE);
-    CHECK(rad_join(after, &gift, RAD_FOREVER) == 0 && gift.code == 0);
+    CHECK(rad_join(after, &result, RAD_FOREVER) == 0 && result.code == 0);
     rad_release(after);
     return 0;
 }
@@ -179,12 +179,12 @@ static void decision_04_sleeping_workers_and_threads_are_woken(void **state)
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     for (uint64_t i = 0; i < storm_amount(3000); i++) { /* a wake that is lost hangs here */
         rad_fiber f;
-        rad_gift gift;
+        rad_fiber_result result;
         if (i % 100 == 0) storm_block_ms(1); /* all of them sleep */
         assert_int_equal(rad_runtime_spawn(rt, &f, returns_its_arg, &value), 0);
         storm_spin(&prng, 3000);
-        assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
-        assert_int_equal(gift.code, 5);
+        assert_int_equal(rad_join(f, &result, RAD_FOREVER), 0);
+        assert_int_equal(result.code, 5);
         rad_release(f);
     }
     rad_runtime_destroy(rt);
@@ -229,13 +229,13 @@ static void decision_06_work_goes_around_a_busy_worker(void **state)
     _Atomic uint32_t ran = 0;
     rad_runtime *rt;
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result result;
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     assert_int_equal(rad_runtime_spawn(rt, &f, blocks_until_done, &ran), 0);
     storm_block_ms(2);
     for (int i = 0; i < 100; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &ran), 0);
-    assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
-    assert_int_equal(gift.code, 0);
+    assert_int_equal(rad_join(f, &result, RAD_FOREVER), 0);
+    assert_int_equal(result.code, 0);
     rad_release(f);
     rad_runtime_destroy(rt);
 }
@@ -430,7 +430,7 @@ static int keeps_its_context(void *arg)
     uint64_t given[2] = {self.generation, 42};
     rad_nursery n;
     uint32_t moves = 0;
-    rad_give(given, sizeof given);
+    rad_set_result(given, sizeof given);
     rad_nursery_open(&n, rad_after((uint64_t)3600 * 1000 * MS));
     rad_shield(true);
     rad_cancel(self);
@@ -471,11 +471,11 @@ static int makes_them_move(void *arg)
     CHECK(pthread_create(&thread, NULL, wakes_from_outside, ticks) == 0);
     for (int i = 0; i < COUNT; i++) CHECK(rad_spawn(&f[i], keeps_its_context, ticks) == 0);
     for (int i = 0; i < COUNT; i++) {
-        rad_gift gift;
+        rad_fiber_result result;
         uint64_t given[2];
-        CHECK(rad_join(f[i], &gift, RAD_FOREVER) == 0);
-        memcpy(given, gift.bytes, sizeof given);
-        CHECK(given[0] == f[i].generation && given[1] == 42 && gift.code == 42);
+        CHECK(rad_join(f[i], &result, RAD_FOREVER) == 0);
+        memcpy(given, result.bytes, sizeof given);
+        CHECK(given[0] == f[i].generation && given[1] == 42 && result.code == 42);
         rad_release(f[i]);
     }
     rad_chan_close(ticks, 0);
@@ -502,14 +502,14 @@ static int closes_and_drains(void *arg)
 {
     rad_chan *c = chan_of(sizeof(int), 10);
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result result;
     int value;
     (void)arg;
     for (int i = 0; i < 10; i++) CHECK(rad_send(c, &i, 0) == 0);
     CHECK(rad_spawn(&f, sends_one, c) == 0);
     CHECK(rad_join(f, NULL, rad_after(MS)) == RAD_ETIMEOUT); /* it is full: that one waits */
     CHECK(rad_chan_close(c, 77));
-    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0 && gift.code == RAD_ECLOSED); /* was not taken */
+    CHECK(rad_join(f, &result, RAD_FOREVER) == 0 && result.code == RAD_ECLOSED); /* was not taken */
     rad_release(f);
     for (int i = 0; i < 10; i++) CHECK(rad_recv(c, &value, RAD_FOREVER) == 0 && value == i);
     for (int i = 0; i < 2; i++) CHECK(rad_recv(c, &value, RAD_FOREVER) == RAD_ECLOSED);
@@ -556,10 +556,10 @@ static int selects_and_leaves_nothing(void *arg)
     for (int round = 0; round < 200; round++) {
         int which = round % CASES, value = round % 100, other = 0;
         rad_fiber f;
-        rad_gift gift;
+        rad_fiber_result result;
         CHECK(rad_spawn(&f, selects_once, c) == 0);
         CHECK(rad_send(c[which], &value, RAD_FOREVER) == 0); /* one of them, and only once */
-        CHECK(rad_join(f, &gift, RAD_FOREVER) == 0 && gift.code == 100 * which + value);
+        CHECK(rad_join(f, &result, RAD_FOREVER) == 0 && result.code == 100 * which + value);
         rad_release(f);
         for (int i = 0; i < CASES; i++) CHECK(rad_send(c[i], &other, 0) == RAD_ETIMEOUT);
     }

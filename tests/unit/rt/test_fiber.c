@@ -53,7 +53,7 @@ static void fibers_that_nobody_joins_are_waited_for(void **state)
 static int doubles(void *arg)
 {
     int twice = 2 * *(int *)arg;
-    rad_give(&twice, sizeof twice);
+    rad_set_result(&twice, sizeof twice);
     return 7;
 }
 
@@ -62,7 +62,7 @@ static int joins(void *arg)
     bool alone = arg != NULL;
     for (int i = 0; i < 1000; i++) {
         rad_fiber f;
-        rad_gift r;
+        rad_fiber_result r;
         assert_int_equal(rad_spawn(&f, doubles, &i), 0);
         assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
         assert_int_equal(*(int *)(void *)r.bytes, 2 * i);
@@ -86,19 +86,19 @@ static void a_result_is_copied_out(void **state)
 
 static int gives_twice(void *arg)
 {
-    unsigned char many[RAD_GIFT_SIZE];
+    unsigned char many[RAD_RESULT_SIZE];
     (void)arg;
     memset(many, 0xaa, sizeof many);
-    rad_give(many, sizeof many);
-    rad_give("abc", 3);
+    rad_set_result(many, sizeof many);
+    rad_set_result("abc", 3);
     return 0;
 }
 
 static int joins_who_gave_twice(void *arg)
 {
-    static const unsigned char expected[RAD_GIFT_SIZE] = "abc";
+    static const unsigned char expected[RAD_RESULT_SIZE] = "abc";
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     (void)arg;
     assert_int_equal(rad_spawn(&f, gives_twice, NULL), 0);
     assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
@@ -250,7 +250,7 @@ static int cancels(void *arg)
 {
     (void)arg;
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_spawn(&f, sleeps_for_ever, NULL), 0);
     assert_int_equal(rad_join(f, &r, rad_after(1000000)), RAD_ETIMEOUT);
     rad_cancel(f);
@@ -293,7 +293,7 @@ static int cancels_and_turns_round(void *arg)
     assert_int_equal(word >> 32, f.generation + 1);
     atomic_store(&slot->strand.life.word, (word & UINT32_MAX) | (uint64_t)f.generation << 32);
     rad_fiber again;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_spawn(&again, is_it_canceled, NULL), 0);
     assert_ptr_equal(again.slot, slot);
     assert_int_equal(again.generation, f.generation);
@@ -313,7 +313,7 @@ static int cancels_far_away(void *arg)
 {
     uint32_t distance = *(uint32_t *)arg;
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_spawn(&f, sleeps_for_ever, NULL), 0);
     atomic_store(&f.slot->canceled, f.generation - distance);
     rad_cancel(f);
@@ -471,9 +471,9 @@ static int releases_twice(void *unused)
 
 static int gives_too_much(void *unused)
 {
-    unsigned char bytes[RAD_GIFT_SIZE + 1] = {0};
+    unsigned char bytes[RAD_RESULT_SIZE + 1] = {0};
     (void)unused;
-    rad_give(bytes, sizeof bytes);
+    rad_set_result(bytes, sizeof bytes);
     return 0;
 }
 
@@ -575,7 +575,7 @@ static void mistakes_are_told_from_bugs(void **state)
         const char *message;
     } of_fibers[] = {
         {releases_twice, "rad_release: no such handle"},
-        {gives_too_much, "rad_give: more than RAD_GIFT_SIZE bytes"},
+        {gives_too_much, "rad_set_result: more than RAD_RESULT_SIZE bytes"},
         {lowers_no_shield, "rad_shield: it was not shielded"},
         {leaves_its_nursery, "rad_nursery_wait: fiber 1 has ended and did not wait for its nursery"},
         {waits_twice, "rad_nursery_wait: the nursery was waited for"},

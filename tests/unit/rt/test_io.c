@@ -143,9 +143,9 @@ static int echo(void *unused)
     for (int i = 0; i < CLIENTS; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, client, &at), 0);
     assert_int_equal(rad_nursery_wait(&n), 0);
     assert_int_equal(rad_fd_close(fd), 0);
-    rad_gift gift;
-    assert_int_equal(rad_join(server, &gift, soon()), 0);
-    assert_int_equal(gift.code, 0);
+    rad_fiber_result given;
+    assert_int_equal(rad_join(server, &given, soon()), 0);
+    assert_int_equal(given.code, 0);
     rad_release(server);
     return 0;
 }
@@ -303,7 +303,7 @@ static int a_child_closes(void *unused)
 {
     int fds[2];
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     (void)unused;
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(rad_fd_prepare(fds[0]), 0);

@@ -1,4 +1,4 @@
-/* test_misuse_objects.c — mistakes with stocks, timers and handles of programs: each stops the process with a line
+/* test_misuse_objects.c — mistakes with pools, timers and handles of programs: each stops the process with a line
  * that begins with the call's name, and none hangs. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,26 +12,26 @@
 #include "storm_support.h"
 #include "sync_support.h"
 
-static rad_stock *stock_of(uint32_t capacity)
+static rad_pool *pool_of(uint32_t capacity)
 {
-    rad_stock *s;
-    CHECK(rad_stock_create(&s, sizeof(uint64_t), capacity, NULL) == 0);
+    rad_pool *s;
+    CHECK(rad_pool_create(&s, sizeof(uint64_t), capacity, NULL) == 0);
     return s;
 }
 
-static void *item_of(rad_stock *s)
+static void *item_of(rad_pool *s)
 {
     void *item;
-    CHECK(rad_stock_take(s, &item, 0) == 0);
+    CHECK(rad_pool_take(s, &item, 0) == 0);
     return item;
 }
 
 /* ---- Items ---------------------------------------------------------------------------------------------- */
 
-static int gives_to_another_stock(void *unused)
+static int gives_to_another_pool(void *unused)
 {
     (void)unused;
-    rad_stock_give(stock_of(1), item_of(stock_of(1)));
+    rad_pool_give(pool_of(1), item_of(pool_of(1)));
     return 0;
 }
 
@@ -40,76 +40,76 @@ static int gives_what_is_no_item(void *unused)
 {
     static uint64_t other[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     (void)unused;
-    rad_stock_give(stock_of(1), &other[4]);
+    rad_pool_give(pool_of(1), &other[4]);
     return 0;
 }
 
 static int gives_twice(void *unused)
 {
-    rad_stock *s = stock_of(2);
+    rad_pool *s = pool_of(2);
     void *item = item_of(s);
     (void)unused;
-    rad_stock_give(s, item);
-    rad_stock_give(s, item);
+    rad_pool_give(s, item);
+    rad_pool_give(s, item);
     return 0;
 }
 
 static int gives_nothing(void *unused)
 {
     (void)unused;
-    rad_stock_give(stock_of(1), NULL);
+    rad_pool_give(pool_of(1), NULL);
     return 0;
 }
 
 /* ---- What was destroyed --------------------------------------------------------------------------------- */
 
-static rad_stock *destroyed_stock(void)
+static rad_pool *destroyed_pool(void)
 {
-    rad_stock *s = stock_of(1);
-    rad_stock_give(s, item_of(s));
-    rad_stock_destroy(s);
+    rad_pool *s = pool_of(1);
+    rad_pool_give(s, item_of(s));
+    rad_pool_destroy(s);
     return s;
 }
 
-static int takes_from_a_destroyed_stock(void *unused)
+static int takes_from_a_destroyed_pool(void *unused)
 {
     void *item;
     (void)unused;
-    return rad_stock_take(destroyed_stock(), &item, RAD_FOREVER);
+    return rad_pool_take(destroyed_pool(), &item, RAD_FOREVER);
 }
 
-static int selects_a_destroyed_stock(void *unused)
+static int selects_a_destroyed_pool(void *unused)
 {
     void *item;
-    rad_select_case c = {.kind = RAD_ON_TAKE, .on.stock = destroyed_stock(), .value = &item};
+    rad_select_case c = {.kind = RAD_ON_TAKE, .on.pool = destroyed_pool(), .value = &item};
     (void)unused;
     return rad_select(&c, 1, RAD_FOREVER);
 }
 
-static int closes_a_destroyed_stock(void *unused)
+static int closes_a_destroyed_pool(void *unused)
 {
     (void)unused;
-    return rad_stock_close(destroyed_stock(), 0);
+    return rad_pool_close(destroyed_pool(), 0);
 }
 
-static int asks_a_destroyed_stock(void *unused)
+static int asks_a_destroyed_pool(void *unused)
 {
     (void)unused;
-    return rad_stock_code(destroyed_stock());
+    return rad_pool_code(destroyed_pool());
 }
 
-static int gives_to_a_destroyed_stock(void *unused)
+static int gives_to_a_destroyed_pool(void *unused)
 {
     uint64_t item;
     (void)unused;
-    rad_stock_give(destroyed_stock(), &item);
+    rad_pool_give(destroyed_pool(), &item);
     return 0;
 }
 
-static int destroys_a_stock_twice(void *unused)
+static int destroys_a_pool_twice(void *unused)
 {
     (void)unused;
-    rad_stock_destroy(destroyed_stock());
+    rad_pool_destroy(destroyed_pool());
     return 0;
 }
 
@@ -169,19 +169,19 @@ static const struct mistake {
     const char *message;
 } MISTAKES[] =
     {
-        {gives_to_another_stock, "rad_stock_give: it is no item of this stock"},
-        {gives_what_is_no_item, "rad_stock_give: it is no item of this stock"},
-        {gives_twice, "rad_stock_give: it was given back before"},
-        {gives_nothing, "rad_stock_give: the item is NULL"},
+        {gives_to_another_pool, "rad_pool_give: it is no item of this pool"},
+        {gives_what_is_no_item, "rad_pool_give: it is no item of this pool"},
+        {gives_twice, "rad_pool_give: it was given back before"},
+        {gives_nothing, "rad_pool_give: the item is NULL"},
         {starts_one_that_was_destroyed_while_it_ran, "rad_timer_start: the timer was destroyed"},
 },
   OF_FREED_MEMORY[] = {
-      {takes_from_a_destroyed_stock, "rad_stock_take: the stock was destroyed"},
-      {selects_a_destroyed_stock, "rad_select: the stock was destroyed"},
-      {closes_a_destroyed_stock, "rad_stock_close: the stock was destroyed"},
-      {asks_a_destroyed_stock, "rad_stock_code: the stock was destroyed"},
-      {gives_to_a_destroyed_stock, "rad_stock_give: the stock was destroyed"},
-      {destroys_a_stock_twice, "rad_stock_destroy: the stock was destroyed"},
+      {takes_from_a_destroyed_pool, "rad_pool_take: the pool was destroyed"},
+      {selects_a_destroyed_pool, "rad_select: the pool was destroyed"},
+      {closes_a_destroyed_pool, "rad_pool_close: the pool was destroyed"},
+      {asks_a_destroyed_pool, "rad_pool_code: the pool was destroyed"},
+      {gives_to_a_destroyed_pool, "rad_pool_give: the pool was destroyed"},
+      {destroys_a_pool_twice, "rad_pool_destroy: the pool was destroyed"},
       {starts_a_destroyed_timer, "rad_timer_start: the timer was destroyed"},
       {stops_a_destroyed_timer, "rad_timer_stop: the timer was destroyed"},
       {waits_for_a_destroyed_timer, "rad_timer_wait: the timer was destroyed"},

@@ -1,4 +1,4 @@
-/* test_order.c — tasks in order, sends as fibers, stocks, tickers, locals, names. */
+/* test_order.c — tasks in order, sends as fibers, pools, tickers, locals, names. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ static int squares(void *arg)
     for (int i = n * 7919 % 13; i > 0; i--) rad_yield();
     if (n % 50 == 0) rad_sleep(MS / 10);
     if (atomic_fetch_add(&ended, 1) != n) out_of_order++;
-    rad_give(&square, sizeof square);
+    rad_set_result(&square, sizeof square);
     return n;
 }
 
@@ -56,7 +56,7 @@ static int sends_tasks(void *arg)
 static int receives_in_order(void *arg)
 {
     rad_chan *c = chan_of(sizeof(rad_fiber), *(size_t *)arg);
-    rad_gift r;
+    rad_fiber_result r;
     rad_nursery n;
     int next = 0, code;
     rad_nursery_open(&n, RAD_FOREVER);
@@ -121,7 +121,7 @@ static int a_send_fails(void *arg)
     assert_int_equal(done, 1); /* it was waited for */
     sender s = {.c = c};
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_spawn(&f, sends_one_too_many, &s), 0);
     while (!s.begun) rad_yield();
     rad_cancel(f); /* and with it what it has started */
@@ -139,7 +139,7 @@ static int a_send_fails(void *arg)
 
 static int receives_one(void *arg)
 {
-    rad_gift r;
+    rad_fiber_result r;
     int code = rad_chan_recv_join(arg, &r, RAD_FOREVER);
     return code == 0 ? r.code : 1;
 }
@@ -151,7 +151,7 @@ static int a_receiver_is_cancelled(void *arg)
     rad_chan *c = chan_of(sizeof(rad_fiber), 1);
     _Atomic int begun = 0;
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_chan_send_spawn(c, waits_for_ever, &begun, 0), 0);
     assert_int_equal(rad_spawn(&f, receives_one, c), 0);
     while (!begun || rad_chan_count(c) > 0) rad_yield();
@@ -180,7 +180,7 @@ static int sends_as_fibers(void *arg)
     (void)arg;
     rad_chan *c = chan_of(sizeof(int), 0);
     rad_fiber f[3];
-    rad_gift r;
+    rad_fiber_result r;
     for (int i = 0; i < 3; i++) { /* the value is copied */
         int value = i + 1;
         rad_time until = i == 1 ? rad_after(MS) : RAD_FOREVER;
@@ -218,7 +218,7 @@ static void a_send_is_a_fiber(void **state)
 enum { CAPACITY = 3, USERS = 8, USES = 500 };
 
 typedef struct shop {
-    rad_stock *stock;
+    rad_pool *pool;
     _Atomic int created, reset, destroyed, out, failed;
     int bad_every; /* so many resets: it is of no use any more */
     int fail_every;
@@ -263,7 +263,7 @@ static int uses_tools(void *arg)
     shop *s = arg;
     for (int i = 0; i < USES; i++) {
         void *item;
-        int code = rad_stock_take(s->stock, &item, i % 4 == 3 ? rad_after(2000) : RAD_FOREVER);
+        int code = rad_pool_take(s->pool, &item, i % 4 == 3 ? rad_after(2000) : RAD_FOREVER);
         if (code != 0) {
             assert_true(code == 77 || code == RAD_ETIMEOUT);
             assert_null(item);
@@ -277,7 +277,7 @@ static int uses_tools(void *arg)
         if (rad_self().slot && i % 3 == 0) rad_yield();
         t->users--;
         s->out--;
-        rad_stock_give(s->stock, t);
+        rad_pool_give(s->pool, t);
     }
     return 0;
 }
@@ -296,45 +296,45 @@ static int use_tools(void *arg)
     return rad_nursery_wait(&n);
 }
 
-static void a_stock_makes_resets_and_destroys(void **state)
+static void a_pool_makes_resets_and_destroys(void **state)
 {
     (void)state;
     for (uint32_t workers = 1; workers <= 4; workers++)
         for (int how = 0; how < 3; how++) {
             shop s = {.bad_every = how == 0 ? INT32_MAX : 7, .fail_every = how == 2 ? 3 : 0};
-            rad_stock_calls calls = {tool_create, tool_reset, tool_destroy, &s};
+            rad_pool_calls calls = {tool_create, tool_reset, tool_destroy, &s};
             pthread_t t;
-            assert_int_equal(rad_stock_create(&s.stock, sizeof(tool), CAPACITY, &calls), 0);
+            assert_int_equal(rad_pool_create(&s.pool, sizeof(tool), CAPACITY, &calls), 0);
             assert_int_equal(pthread_create(&t, NULL, uses_tools_thread, &s), 0);
             run(workers, use_tools, &s);
             pthread_join(t, NULL);
             assert_int_equal(s.destroyed, how == 0 ? 0 : s.reset / 7);
             if (how == 0) assert_in_range(s.created, 1, CAPACITY);
-            rad_stock_destroy(s.stock);
+            rad_pool_destroy(s.pool);
             assert_int_equal(s.destroyed, s.created);
         }
 }
 
-static void a_stock_without_calls(void **state)
+static void a_pool_without_calls(void **state)
 {
     (void)state;
-    rad_stock *s;
+    rad_pool *s;
     void *a, *b, *c;
-    assert_int_equal(rad_stock_create(&s, 8, 0, NULL), RAD_EINPUT);
+    assert_int_equal(rad_pool_create(&s, 8, 0, NULL), RAD_EINPUT);
     assert_null(s);
-    assert_int_equal(rad_stock_create(&s, 8, 2, NULL), 0);
-    assert_int_equal(rad_stock_take(s, &a, 0), 0);
-    assert_int_equal(rad_stock_take(s, &b, RAD_FOREVER), 0);
+    assert_int_equal(rad_pool_create(&s, 8, 2, NULL), 0);
+    assert_int_equal(rad_pool_take(s, &a, 0), 0);
+    assert_int_equal(rad_pool_take(s, &b, RAD_FOREVER), 0);
     assert_int_equal((uintptr_t)a % 16, 0);
-    assert_int_equal(rad_stock_take(s, &c, 0), RAD_ETIMEOUT);
-    assert_int_equal(rad_stock_take(s, &c, rad_after(MS)), RAD_ETIMEOUT);
-    rad_stock_give(s, a);
-    rad_stock_give(s, b);
-    assert_int_equal(rad_stock_take(s, &c, 0), 0);
+    assert_int_equal(rad_pool_take(s, &c, 0), RAD_ETIMEOUT);
+    assert_int_equal(rad_pool_take(s, &c, rad_after(MS)), RAD_ETIMEOUT);
+    rad_pool_give(s, a);
+    rad_pool_give(s, b);
+    assert_int_equal(rad_pool_take(s, &c, 0), 0);
     assert_ptr_equal(c, b); /* the last one first */
-    rad_stock_give(s, c);
-    rad_stock_destroy(s);
-    rad_stock_destroy(NULL);
+    rad_pool_give(s, c);
+    rad_pool_destroy(s);
+    rad_pool_destroy(NULL);
 }
 
 /* ---- Tickers --------------------------------------------------------------------------------------------- */
@@ -506,19 +506,19 @@ static void fibers_have_names(void **state)
 
 static void gives_twice(void)
 {
-    rad_stock *s;
+    rad_pool *s;
     void *a;
-    if (rad_stock_create(&s, 8, 1, NULL) != 0 || rad_stock_take(s, &a, 0) != 0) return;
-    rad_stock_give(s, a);
-    rad_stock_give(s, a);
+    if (rad_pool_create(&s, 8, 1, NULL) != 0 || rad_pool_take(s, &a, 0) != 0) return;
+    rad_pool_give(s, a);
+    rad_pool_give(s, a);
 }
 
 static void destroys_too_early(void)
 {
-    rad_stock *s;
+    rad_pool *s;
     void *a;
-    if (rad_stock_create(&s, 8, 1, NULL) != 0 || rad_stock_take(s, &a, 0) != 0) return;
-    rad_stock_destroy(s);
+    if (rad_pool_create(&s, 8, 1, NULL) != 0 || rad_pool_take(s, &a, 0) != 0) return;
+    rad_pool_destroy(s);
 }
 
 static void has_no_locals(void)
@@ -540,8 +540,8 @@ static void ticks_at_once(void)
 static void mistakes_stop_the_process(void **state)
 {
     (void)state;
-    expect_misuse(gives_twice, "rad_stock_give: it was given back before");
-    expect_misuse(destroys_too_early, "rad_stock_destroy: not everything was given back");
+    expect_misuse(gives_twice, "rad_pool_give: it was given back before");
+    expect_misuse(destroys_too_early, "rad_pool_destroy: not everything was given back");
     expect_misuse(has_no_locals, "rad_local_get: the caller is not a fiber");
     expect_misuse(deletes_nothing, "rad_local_delete: there is no such key");
     expect_misuse(ticks_at_once, "rad_ticker_start: a period of 0");
@@ -553,8 +553,8 @@ int main(void)
         cmocka_unit_test(results_come_in_the_order_of_sending),
         cmocka_unit_test(whoever_cannot_be_sent_is_joined),
         cmocka_unit_test(a_send_is_a_fiber),
-        cmocka_unit_test(a_stock_makes_resets_and_destroys),
-        cmocka_unit_test(a_stock_without_calls),
+        cmocka_unit_test(a_pool_makes_resets_and_destroys),
+        cmocka_unit_test(a_pool_without_calls),
         cmocka_unit_test(a_ticker_counts_what_was_missed),
         cmocka_unit_test(every_fiber_has_its_own),
         cmocka_unit_test(fibers_have_names),

@@ -42,10 +42,10 @@ static rad_fiber spawned(rad_fn fn, void *arg)
 
 static int joined(rad_fiber f)
 {
-    rad_gift gift;
-    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0);
+    rad_fiber_result given;
+    CHECK(rad_join(f, &given, RAD_FOREVER) == 0);
     rad_release(f);
-    return gift.code;
+    return given.code;
 }
 
 /* What it waits for has not come. */
@@ -322,7 +322,7 @@ static struct {
     rad_waitgroup group;
     rad_once once;
     rad_barrier barrier;
-    rad_stock *stock;
+    rad_pool *pool;
     rad_fiber other;
     int pipe[2];
 } never;
@@ -413,10 +413,10 @@ static int waits_barrier(rad_time until)
     return rad_barrier_wait(&never.barrier, until);
 }
 
-static int waits_stock(rad_time until)
+static int waits_pool(rad_time until)
 {
     void *item;
-    return rad_stock_take(never.stock, &item, until);
+    return rad_pool_take(never.pool, &item, until);
 }
 
 static int waits_file(rad_time until)
@@ -442,7 +442,7 @@ typedef int (*waiting_call)(rad_time until);
 static const waiting_call calls[] = {
     waits_recv,    waits_send,      waits_recv_many, waits_send_many, waits_recv_join, waits_select,    waits_join,
     waits_mutex,   waits_read,      waits_write,     waits_cond,      waits_group,     waits_semaphore, waits_once,
-    waits_barrier, waits_read_file, waits_stock,     waits_file,      waits_ticker,
+    waits_barrier, waits_read_file, waits_pool,      waits_file,      waits_ticker,
 };
 
 static int calls_for_ever(void *arg)
@@ -489,8 +489,8 @@ static int waits_in_every_way(void *arg)
     CHECK(rad_send(never.full, &value, 0) == 0);
     rad_waitgroup_add(&never.group, 1);
     rad_barrier_init(&never.barrier, 2);
-    CHECK(rad_stock_create(&never.stock, 8, 1, NULL) == 0);
-    CHECK(rad_stock_take(never.stock, &item, 0) == 0);
+    CHECK(rad_pool_create(&never.pool, 8, 1, NULL) == 0);
+    CHECK(rad_pool_take(never.pool, &item, 0) == 0);
     CHECK(pipe(never.pipe) == 0 && rad_fd_prepare(never.pipe[0]) == 0);
     rad_chan *gate = chan_of(0, 0);
     never.other = spawned(holds_all, gate);
@@ -500,8 +500,8 @@ static int waits_in_every_way(void *arg)
     tries_all_calls();
     rad_chan_close(gate, 0);
     CHECK(joined(never.other) == 0 && joined(once) == 0);
-    rad_stock_give(never.stock, item);
-    rad_stock_destroy(never.stock);
+    rad_pool_give(never.pool, item);
+    rad_pool_destroy(never.pool);
     CHECK(rad_fd_close(never.pipe[0]) == 0 && rad_fd_close(never.pipe[1]) == 0);
     rad_chan *all[] = {never.empty, never.full, never.tasks, gate};
     for (int i = 0; i < 4; i++) rad_chan_destroy(all[i]);
@@ -563,23 +563,23 @@ typedef struct family {
 static int gives_bytes(void *arg)
 {
     family *f = arg;
-    rad_give("0123456789", 10);
+    rad_set_result("0123456789", 10);
     return waits_at_gate(f->gate);
 }
 
 static int gives_others(void *arg)
 {
     (void)arg;
-    rad_give("##########", 10);
+    rad_set_result("##########", 10);
     return 0;
 }
 
 static int joins_it(void *arg)
 {
     family *f = arg;
-    rad_gift gift;
-    CHECK(rad_join(f->child, &gift, RAD_FOREVER) == 0);
-    f->right += memcmp(gift.bytes, "0123456789", 10) == 0 && gift.code == 0;
+    rad_fiber_result given;
+    CHECK(rad_join(f->child, &given, RAD_FOREVER) == 0);
+    f->right += memcmp(given.bytes, "0123456789", 10) == 0 && given.code == 0;
     return 0;
 }
 
@@ -594,7 +594,7 @@ static int has_many_joiners(void *arg)
     family f = {.gate = chan_of(0, 0)};
     rad_fiber joiners[JOINERS];
     pthread_t thread;
-    rad_gift mine;
+    rad_fiber_result mine;
     (void)arg;
     f.child = spawned(gives_bytes, &f);
     for (int i = 0; i < JOINERS; i++) joiners[i] = spawned(joins_it, &f);

@@ -131,13 +131,13 @@ static void rule_local_work_does_not_starve_the_rest(void **state)
     rad_runtime *rt = runtime_of(1, RAD_NONE);
     chat c = {.there = chan_of(0, 0), .back = chan_of(0, 0)};
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result given;
     assert_int_equal(rad_runtime_spawn(rt, NULL, chat_answers, &c), 0);
     assert_int_equal(rad_runtime_spawn(rt, &f, chat_goes_on, &c), 0);
     storm_block_ms(5);
     assert_int_equal(rad_runtime_spawn(rt, NULL, counts, &c.heard), 0);
-    assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
-    assert_int_equal(gift.code, 0);
+    assert_int_equal(rad_join(f, &given, RAD_FOREVER), 0);
+    assert_int_equal(given.code, 0);
     rad_release(f);
     rad_runtime_destroy(rt);
     rad_chan_destroy(c.there);
@@ -161,9 +161,9 @@ static void rule_untargeted_work_is_spread(void **state)
         if (round % 2) storm_block_ms(2); /* all of them sleep */
         for (int i = 0; i < 4; i++) assert_int_equal(rad_runtime_spawn(rt, &f[i], meets_the_others, &there), 0);
         for (int i = 0; i < 4; i++) {
-            rad_gift gift;
-            assert_int_equal(rad_join(f[i], &gift, RAD_FOREVER), 0);
-            assert_int_equal(gift.code, 0);
+            rad_fiber_result given;
+            assert_int_equal(rad_join(f[i], &given, RAD_FOREVER), 0);
+            assert_int_equal(given.code, 0);
             rad_release(f[i]);
         }
         rad_runtime_destroy(rt);
@@ -236,14 +236,14 @@ static int waits_and_is_kept_out(void *arg)
 {
     fallback *b = arg;
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result given;
     CHECK(rad_spawn(&f, keeps_the_worker, b) == 0);
     b->parked_on = this_worker();
     CHECK(rad_recv(b->call, NULL, RAD_FOREVER) == 0);
     counts(&b->ran);
-    CHECK(rad_join(f, &gift, RAD_FOREVER) == 0);
+    CHECK(rad_join(f, &given, RAD_FOREVER) == 0);
     rad_release(f);
-    return gift.code;
+    return given.code;
 }
 
 /* The worker it ran on last does not come back before it has run: another one takes it. */
@@ -255,12 +255,12 @@ static void rule_soft_affinity_falls_back_and_has_an_escape(void **state)
         rad_runtime *rt = runtime_of(2, RAD_NONE);
         fallback b = {.call = chan_of(0, 0)};
         rad_fiber f;
-        rad_gift gift;
+        rad_fiber_result given;
         assert_int_equal(rad_runtime_spawn(rt, &f, waits_and_is_kept_out, &b), 0);
         assert_true(blocks_until(&b.kept_by, 1));
         assert_int_equal(rad_send(b.call, NULL, RAD_FOREVER), 0);
-        assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
-        assert_int_equal(gift.code, 0);
+        assert_int_equal(rad_join(f, &given, RAD_FOREVER), 0);
+        assert_int_equal(given.code, 0);
         tried += b.parked_on + 1 == b.kept_by;
         rad_release(f);
         rad_runtime_destroy(rt);

@@ -92,7 +92,7 @@ static int on_cancel(void *arg)
     (void)arg;
     rad_chan *c;
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     rad_nursery n;
     assert_int_equal(rad_chan_create(&c, 0, 0, RAD_CHAN_BLOCKS), 0);
     rad_select_case mine[2] = {{.kind = RAD_ON_RECV, .on.chan = c}, {.kind = RAD_ON_CANCEL}};

@@ -219,26 +219,26 @@ static int joined_main(void *arg)
     uint64_t give[2] = {j->number, ~j->number};
     storm_spin(&j->prng, 200);
     if (rad__prng_below(&j->prng, 4) == 0) rad_yield();
-    rad_give(give, sizeof give);
+    rad_set_result(give, sizeof give);
     return (int)(j->number & 0xffff);
 }
 
-static void check_gift(const rad_gift *gift, uint64_t number)
+static void check_gift(const rad_fiber_result *given, uint64_t number)
 {
     uint64_t got[2];
-    memcpy(got, gift->bytes, sizeof got);
-    CHECK(got[0] == number && got[1] == ~number && gift->code == (int)(number & 0xffff));
+    memcpy(got, given->bytes, sizeof got);
+    CHECK(got[0] == number && got[1] == ~number && given->code == (int)(number & 0xffff));
 }
 
 static void join_somehow(joined *j, rad_prng *prng)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     static const uint64_t waits[] = {0, 1000, 20000};
     uint64_t way = rad__prng_below(prng, 5);
     storm_spin(prng, 200);
-    int code = rad_join(j->target, &gift, way > 2 ? RAD_FOREVER : way == 0 ? 0 : rad_after(waits[way]));
+    int code = rad_join(j->target, &given, way > 2 ? RAD_FOREVER : way == 0 ? 0 : rad_after(waits[way]));
     CHECK(code == 0 || (code == RAD_ETIMEOUT && way <= 2));
-    if (code == 0) check_gift(&gift, j->number);
+    if (code == 0) check_gift(&given, j->number);
     if (atomic_fetch_sub(&j->users, 1) == 1) rad_release(j->target);
 }
 
@@ -283,10 +283,10 @@ static void join_round(join_race *r, uint64_t round, rad_prng *prng)
         who[i] = (joiner){&j, round * 100 + i};
         CHECK(rad_nursery_spawn(&n, NULL, joiner_main, &who[i]) == 0);
     }
-    rad_gift gift;
+    rad_fiber_result given;
     if (rad__prng_below(prng, 2)) {
-        CHECK(rad_join(j.target, &gift, RAD_FOREVER) == 0);
-        check_gift(&gift, round);
+        CHECK(rad_join(j.target, &given, RAD_FOREVER) == 0);
+        check_gift(&given, round);
     }
     if (atomic_fetch_sub(&j.users, 1) == 1) rad_release(j.target);
     CHECK(rad_nursery_wait(&n) == (int)(round & 0xffff)); /* until it has ended, and all who join */
@@ -340,14 +340,14 @@ static int lives_undisturbed(void *arg)
     if (number % 3 == 0) rad_yield();
     if (number % 7 == 0) CHECK(rad_sleep(1000) == 0);
     CHECK(!rad_is_canceled());
-    rad_give(give, sizeof give);
+    rad_set_result(give, sizeof give);
     return (int)(number & 0xffff);
 }
 
 /* A fiber whose handle was given up may not be off its stack yet. Until then it is still the same one. */
 static void disturb(rad_prng *prng)
 {
-    rad_gift gift;
+    rad_fiber_result given;
     rad__lock(&old_lock);
     old_handle h = old[rad__prng_below(prng, OLD)];
     rad__unlock(&old_lock);
@@ -356,7 +356,7 @@ static void disturb(rad_prng *prng)
     case 0: rad_cancel(h.fiber); break;
     case 1: rad__strand_unpark(rad__core(), &h.fiber.slot->strand, h.fiber.generation); break;
     default:
-        if (rad_join(h.fiber, &gift, RAD_FOREVER) == 0) check_gift(&gift, h.number);
+        if (rad_join(h.fiber, &given, RAD_FOREVER) == 0) check_gift(&given, h.number);
     }
 }
 
@@ -373,11 +373,11 @@ static int recycler(void *arg)
     for (uint64_t round = 0; round < recycle_rounds; round++) {
         uint64_t number = atomic_fetch_add(&fresh_number, 1);
         rad_fiber f;
-        rad_gift gift;
+        rad_fiber_result given;
         CHECK(rad_spawn(&f, lives_undisturbed, &number) == 0);
         for (uint64_t n = rad__prng_below(&prng, 4); n > 0; n--) disturb(&prng);
-        CHECK(rad_join(f, &gift, RAD_FOREVER) == 0);
-        check_gift(&gift, number);
+        CHECK(rad_join(f, &given, RAD_FOREVER) == 0);
+        check_gift(&given, number);
         rad_release(f);
         keep_old(f, number, &prng);
     }

@@ -65,7 +65,7 @@ static int wants(void *count)
 static int makes_way(void *unused)
 {
     rad_fiber first, second;
-    rad_gift result;
+    rad_fiber_result result;
     (void)unused;
     CHECK(rad_spawn(&first, wants, (void *)2) == 0);
     rad_yield();

@@ -526,7 +526,7 @@ static int some_leave(void *arg)
     rad_nursery_go(&n, times_out_at, &b);
     assert_int_equal(rad_nursery_wait(&n), 0);
     rad_fiber f;
-    rad_gift r;
+    rad_fiber_result r;
     assert_int_equal(rad_spawn(&f, comes_to, &b), 0);
     settle();
     rad_cancel(f);

@@ -153,13 +153,13 @@ static void a_shutdown_stops_timers(void **state)
     bell b = {.rings = 0};
     rad_runtime *rt;
     rad_fiber f;
-    rad_gift gift;
+    rad_fiber_result given;
     rad_options o = {.workers = 2};
     assert_int_equal(rad_timer_create(&b.timer, rings, &b), 0);
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     assert_int_equal(rad_runtime_spawn(rt, &f, starts_for_later, &b), 0);
-    assert_int_equal(rad_join(f, &gift, RAD_FOREVER), 0);
-    assert_int_equal(gift.code, 0);
+    assert_int_equal(rad_join(f, &given, RAD_FOREVER), 0);
+    assert_int_equal(given.code, 0);
     rad_release(f);
     rad_runtime_shutdown(rt);
     rad_runtime_destroy(rt);

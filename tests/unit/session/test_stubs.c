@@ -259,13 +259,13 @@ static int cancelled_waits(void *arg)
 static int cancels(void *arg)
 {
     rad_fiber fiber;
-    rad_gift gift;
+    rad_fiber_result given;
     TRY(rad_spawn(&fiber, cancelled_waits, arg));
     rad_sleep(1000000);
     rad_cancel(fiber);
-    TRY(rad_join(fiber, &gift, RAD_FOREVER));
+    TRY(rad_join(fiber, &given, RAD_FOREVER));
     rad_release(fiber);
-    return gift.code;
+    return given.code;
 }
 
 static void cancelling_is_passed_on(void **state)

@@ -1,4 +1,4 @@
-/* stock.h — for select: taking from a stock as a clause. */
+/* pool.h — for select: taking from a pool as a clause. */
 #ifndef RAD_RT_STOCK_H
 #define RAD_RT_STOCK_H
 
@@ -8,9 +8,9 @@
 
 /* What is taken goes to *place. When the clause was done, rad__take_ends comes next. `call` is what the program has
  * called. */
-RAD_INTERNAL void rad__take_clause(rad_clause *c, rad_stock *s, void **place, const char *call);
+RAD_INTERNAL void rad__take_clause(rad_clause *c, rad_pool *s, void **place, const char *call);
 
 /* The code of the clause, or of the wait, becomes that of the call: makes the item if need be, without any lock. */
-RAD_INTERNAL RAD_MUST_USE int rad__take_ends(rad_stock *s, int code, void **place);
+RAD_INTERNAL RAD_MUST_USE int rad__take_ends(rad_pool *s, int code, void **place);
 
 #endif

@@ -1,4 +1,4 @@
-/* test_stock.c — owned pools: close, and taking by select. */
+/* test_pool.c — owned pools: close, and taking by select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -25,13 +25,13 @@ static void run(uint32_t workers, rad_fn fn, void *arg)
     assert_int_equal(rad_main(&o, fn, arg, NULL), 0);
 }
 
-/* What is known of a stock from outside: the reference for what it does. */
+/* What is known of a pool from outside: the reference for what it does. */
 typedef struct shop {
-    rad_stock *stock;
+    rad_pool *pool;
     uint32_t capacity;
     _Atomic uint32_t made, gone, out;
     _Atomic uint32_t refusals; /* so many more creations fail */
-    _Atomic bool closed;       /* set before the stock is closed */
+    _Atomic bool closed;       /* set before the pool is closed */
 } shop;
 
 typedef struct tool {
@@ -69,19 +69,19 @@ static void tool_destroy(void *context, void *item)
 static void shop_open(shop *s, uint32_t capacity)
 {
     *s = (shop){.capacity = capacity};
-    const rad_stock_calls calls = {tool_create, tool_reset, tool_destroy, s};
-    CHECK(rad_stock_create(&s->stock, sizeof(tool), capacity, &calls) == 0);
+    const rad_pool_calls calls = {tool_create, tool_reset, tool_destroy, s};
+    CHECK(rad_pool_create(&s->pool, sizeof(tool), capacity, &calls) == 0);
 }
 
 static void shop_close(shop *s)
 {
-    rad_stock_destroy(s->stock);
+    rad_pool_destroy(s->pool);
     CHECK(s->made == s->gone);
 }
 
 static rad_select_case takes(shop *s, void **item)
 {
-    return (rad_select_case){.kind = RAD_ON_TAKE, .on.stock = s->stock, .value = item};
+    return (rad_select_case){.kind = RAD_ON_TAKE, .on.pool = s->pool, .value = item};
 }
 
 /* ---- Close ------------------------------------------------------------------------------------------------ */
@@ -89,7 +89,7 @@ static rad_select_case takes(shop *s, void **item)
 static int takes_for_ever(void *arg)
 {
     void *item = arg;
-    int code = rad_stock_take(((shop *)arg)->stock, &item, RAD_FOREVER);
+    int code = rad_pool_take(((shop *)arg)->pool, &item, RAD_FOREVER);
     CHECK(code == RAD_ECLOSED && item == NULL);
     return 0;
 }
@@ -117,37 +117,37 @@ static int closes(void *unused)
     pthread_t thread;
     (void)unused;
     shop_open(&s, 3);
-    for (int i = 0; i < 3; i++) CHECK(rad_stock_take(s.stock, &items[i], 0) == 0);
+    for (int i = 0; i < 3; i++) CHECK(rad_pool_take(s.pool, &items[i], 0) == 0);
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < 4; i++) CHECK(rad_nursery_spawn(&n, NULL, i % 2 ? takes_for_ever : selects_for_ever, &s) == 0);
     CHECK(pthread_create(&thread, NULL, takes_on_a_thread, &s) == 0);
     rad_sleep(5 * MS);
-    CHECK(rad_stock_code(s.stock) == 0);
-    CHECK(rad_stock_close(s.stock, 42));
-    CHECK(!rad_stock_close(s.stock, 43) && rad_stock_code(s.stock) == 42);
+    CHECK(rad_pool_code(s.pool) == 0);
+    CHECK(rad_pool_close(s.pool, 42));
+    CHECK(!rad_pool_close(s.pool, 43) && rad_pool_code(s.pool) == 42);
     CHECK(rad_nursery_wait(&n) == 0);
     pthread_join(thread, NULL);
-    CHECK(rad_stock_take(s.stock, &item, 0) == RAD_ECLOSED && item == NULL);
-    CHECK(rad_stock_take(s.stock, &item, RAD_FOREVER) == RAD_ECLOSED);
+    CHECK(rad_pool_take(s.pool, &item, 0) == RAD_ECLOSED && item == NULL);
+    CHECK(rad_pool_take(s.pool, &item, RAD_FOREVER) == RAD_ECLOSED);
     for (uint32_t i = 0; i < 3; i++) { /* what is out may still be given back, and is destroyed */
         CHECK(s.gone == i);
-        rad_stock_give(s.stock, items[i]);
+        rad_pool_give(s.pool, items[i]);
     }
     CHECK(s.gone == 3);
     shop_close(&s);
     shop_open(&s, 2);
-    CHECK(rad_stock_take(s.stock, &items[0], 0) == 0 && rad_stock_take(s.stock, &items[1], 0) == 0);
-    rad_stock_give(s.stock, items[0]);
+    CHECK(rad_pool_take(s.pool, &items[0], 0) == 0 && rad_pool_take(s.pool, &items[1], 0) == 0);
+    rad_pool_give(s.pool, items[0]);
     CHECK(s.gone == 0);
-    rad_stock_close(s.stock, 0); /* what is idle is destroyed at once */
+    rad_pool_close(s.pool, 0); /* what is idle is destroyed at once */
     CHECK(s.gone == 1);
-    rad_stock_give(s.stock, items[1]);
+    rad_pool_give(s.pool, items[1]);
     CHECK(s.gone == 2);
     shop_close(&s);
     return 0;
 }
 
-static void a_closed_stock_gives_nothing(void **state)
+static void a_closed_pool_gives_nothing(void **state)
 {
     (void)state;
     run(1, closes, NULL);
@@ -175,11 +175,11 @@ static int selects(void *unused)
     CHECK(rad_select(cases, 3, 0) == RAD_ETIMEOUT);
     rad_time until = rad_after(2 * MS);
     CHECK(rad_select(cases, 3, until) == RAD_ETIMEOUT && rad_now() >= until);
-    rad_stock_give(done == 0 ? a.stock : b.stock, kept);
+    rad_pool_give(done == 0 ? a.pool : b.pool, kept);
     CHECK(rad_select(cases, 3, RAD_FOREVER) == done);
     CHECK((done == 0 ? from_a : from_b) == kept); /* the same item */
-    rad_stock_give(a.stock, from_a);
-    rad_stock_give(b.stock, from_b);
+    rad_pool_give(a.pool, from_a);
+    rad_pool_give(b.pool, from_b);
     ((tool *)kept)->useless = false;
     shop_close(&a);
     shop_close(&b);
@@ -189,8 +189,8 @@ static int selects(void *unused)
     CHECK(rad_select(cases, 1, RAD_FOREVER) == 0); /* it was done, and on_create failed */
     CHECK(cases[0].code == -77 && from_a == NULL);
     CHECK(rad_select(cases, 1, RAD_FOREVER) == 0 && cases[0].code == 0 && from_a != NULL);
-    rad_stock_give(a.stock, from_a);
-    rad_stock_close(a.stock, 1);
+    rad_pool_give(a.pool, from_a);
+    rad_pool_close(a.pool, 1);
     CHECK(rad_select(cases, 1, 0) == 0 && cases[0].code == RAD_ECLOSED && from_a == NULL);
     shop_close(&a);
     return 0;
@@ -225,7 +225,7 @@ static int takes_somehow(market *m, uint32_t random, void **item)
     uint32_t which = random % SHOPS;
     rad_time until = random & 4 ? RAD_FOREVER : random & 8 ? rad_after(random % 100000) : 0;
     if (random & 16) {
-        int code = rad_stock_take(m->shops[which].stock, item, until);
+        int code = rad_pool_take(m->shops[which].pool, item, until);
         return code == 0 ? (int)which : code;
     }
     rad_select_case cases[SHOPS];
@@ -261,7 +261,7 @@ static int uses(void *arg)
         CHECK(--t->users == 0);
         s->out--;
         m->taken++;
-        rad_stock_give(s->stock, item);
+        rad_pool_give(s->pool, item);
     }
     return 0;
 }
@@ -279,7 +279,7 @@ static int closes_now_and_then(void *arg)
         while (m->taken < (uint32_t)(USERS * USES / 8 * (i + 1)) && m->left > 0) rad_sleep(MS / 10);
         rad_sleep(MS);
         m->shops[i].closed = true;
-        rad_stock_close(m->shops[i].stock, i + 1);
+        rad_pool_close(m->shops[i].pool, i + 1);
     }
     return 0;
 }
@@ -318,45 +318,45 @@ static void nothing_is_lost_or_used_twice(void **state)
 static void takes_from_null(void)
 {
     void *item;
-    (void)!rad_stock_take(NULL, &item, 0);
+    (void)!rad_pool_take(NULL, &item, 0);
 }
 
 static void gives_null(void)
 {
-    rad_stock *s;
-    if (rad_stock_create(&s, 8, 1, NULL) == 0) rad_stock_give(s, NULL);
+    rad_pool *s;
+    if (rad_pool_create(&s, 8, 1, NULL) == 0) rad_pool_give(s, NULL);
 }
 
 static void takes_to_nowhere(void)
 {
-    rad_stock *s;
-    if (rad_stock_create(&s, 8, 1, NULL) != 0) return;
-    rad_select_case c = {.kind = RAD_ON_TAKE, .on.stock = s};
+    rad_pool *s;
+    if (rad_pool_create(&s, 8, 1, NULL) != 0) return;
+    rad_select_case c = {.kind = RAD_ON_TAKE, .on.pool = s};
     (void)!rad_select(&c, 1, 0);
 }
 
 static void destroys_before_it_has_all(void)
 {
-    rad_stock *s;
+    rad_pool *s;
     void *item;
-    if (rad_stock_create(&s, 8, 1, NULL) != 0 || rad_stock_take(s, &item, 0) != 0) return;
-    rad_stock_close(s, 1);
-    rad_stock_destroy(s);
+    if (rad_pool_create(&s, 8, 1, NULL) != 0 || rad_pool_take(s, &item, 0) != 0) return;
+    rad_pool_close(s, 1);
+    rad_pool_destroy(s);
 }
 
 static void mistakes_have_a_message(void **state)
 {
     (void)state;
-    expect_misuse(takes_from_null, "rad_stock_take: the stock is NULL");
-    expect_misuse(gives_null, "rad_stock_give: the item is NULL");
+    expect_misuse(takes_from_null, "rad_pool_take: the pool is NULL");
+    expect_misuse(gives_null, "rad_pool_give: the item is NULL");
     expect_misuse(takes_to_nowhere, "rad_select: RAD_ON_TAKE needs a value");
-    expect_misuse(destroys_before_it_has_all, "rad_stock_destroy: not everything was given back");
+    expect_misuse(destroys_before_it_has_all, "rad_pool_destroy: not everything was given back");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_closed_stock_gives_nothing),
+        cmocka_unit_test(a_closed_pool_gives_nothing),
         cmocka_unit_test(an_item_is_a_case),
         cmocka_unit_test(nothing_is_lost_or_used_twice),
         cmocka_unit_test(mistakes_have_a_message),
