@@ -64,9 +64,9 @@ needed=
 # shellcheck disable=SC2086
 report "exec and rt need nothing of core and lab" \
     "$(LC_ALL=C comm -12 <(printf '%s\n' "$needed") <(defined -g --defined-only $foreign) | grep .)"
-# Reports for people are written by dump.c, holders.c and stall.c, by the watch before it ends a process that is dead, and by talk.c,
+# Reports for people are written by dump.c, holders.c and stall.c, by the monitor before it ends a process that is dead, and by talk.c,
 # which says what the protocol allows; test*.c reports tests.
-silent=$(printf '%s\n' $objects | grep -vE 'src_rt_(dump|holders|stall|talk|test|test_calls|test_main|watch)\.c')
+silent=$(printf '%s\n' $objects | grep -vE 'src_rt_(dump|holders|stall|talk|test|test_calls|test_main|monitor)\.c')
 # shellcheck disable=SC2086
 report "exec and rt call no trace" "$(nm -u $silent | awk 'NF == 2 { print $2 }' | grep -iE 'trace|log|record|print' | grep .)"
 # A timeout would hide lost wakeups. Only thread.c has one, for hooks that have something to do at some time; that it uses

@@ -2,8 +2,8 @@
 #
 # wake      each call that wakes somebody is left out. A call that does something else as well and answers whom to wake
 #           does that, and its answer is lost. A call that decides whether to wake says no.
-# recheck   each look at a queue, a token or the end, before sleeping or going on, sees nothing
-# publish   each statement that makes something visible (a release or stronger, a push, an announcement, a token)
+# recheck   each look at a queue, a wake word or the end, before sleeping or going on, sees nothing
+# publish   each statement that makes something visible (a release or stronger, a push, an announcement, a wake word)
 #           changes places with what comes before it in its block, and with what comes behind it, unless one needs
 #           the other's result. A `return` behind it is evaluated first.
 # lock      each taking of a lock is left out; giving it back, which is a plain store, stays. So is each visit that
@@ -16,18 +16,18 @@ function mutate(n) { mutate_wake(n); mutate_recheck(n); mutate_publish(n); mutat
 
 # One that is only about waking; one that also does something; one that decides.
 BEGIN {
-    wakers = "rad__idle_notify|rad__idle_notify_worker|rad__idle_notify_self|rad__idle_call|token_give|plain_notify" \
+    wakers = "rad__idle_notify|rad__idle_notify_worker|rad__idle_notify_self|rad__idle_call|wake_word_give|plain_notify" \
         "|wake_one|bits_claim_one|rad__os_word_wake|rad__exec_wake_thread|rad__shell_ring|rad__shell_offer" \
         "|rad__worker_share|group_send_finish|rad_worker_spawn_on|step_spread|woke"
     answerers = "rad__sched_wake|rad__sched_send|inject|push_local|rad__worker_spawn|rad__worker_spawn_global" \
         "|rad__worker_spawn_on|rad__worker_wake|rad__worker_end_search|rad__worker_unnest"
     deciders = "rad__choose_wake|rad__idle_end_search|rad__choose_hoard|rad__idle_could_wake|stop_searching"
     looks = split("rad__injector_is_empty rad__deque_is_empty rad__inbox_is_empty ring_is_empty sees_work " \
-        "rad__sched_is_done step_if_done rad__idle_has_token group_is_complete bits_any", look, " ")
+        "rad__sched_is_done step_if_done rad__idle_has_wake_word group_is_complete bits_any", look, " ")
     for (i = 1; i <= looks; i++) sees[i] = look[i] ~ /is_empty$/ ? "true" : "false"
     publishers = "rad__injector_push|rad__inbox_push|rad__deque_push|rad__deque_publish|rad__idle_announce" \
-        "|rad__sched_finish|rad__gate_add|rad__idle_call|token_give|rad_worker_spawn_on|rad__shell_spawn|stop_searching"
-    bells = "(\\.token|->bell), 1"
+        "|rad__sched_finish|rad__gate_add|rad__idle_call|wake_word_give|rad_worker_spawn_on|rad__shell_spawn|stop_searching"
+    bells = "(\\.wake_word|->bell), 1"
     if (path ~ /^src\/rt\//) runtime_words()
 }
 
@@ -42,20 +42,20 @@ function glance(what, value) { pattern[++patterns] = what; shows[patterns] = val
 function runtime_words() {
     wakers = wakers "|rad__wakes_go|rad__wakes_add|rad__clause_notify|rad__queue_claim_all|rad__strand_unpark|queue" \
         "|queue_idle|rad__strand_start|rad_worker_spawn|rad_worker_wake|rad_exec_wake|rad__exec_reinforce" \
-        "|rad__watch_ring|rad__runtime_stir|rad__urgent_put|hurry|rad__timers_expire|rad__slot_cancel|claim|ask" \
+        "|rad__monitor_ring|rad__runtime_stir|rad__overdue_put|hurry|rad__timers_expire|rad__slot_cancel|claim|ask" \
         "|rad__ready_ring|rad__os_poll_ring|rad__ready_answer|rad__file_waits|send_another|give" \
         "|let_readers_in|pass_on"
     answerers = answerers "|rad__worker_left|rad__worker_wake_resting"
     bells = "(->bell|->calls|->waiting), 1"
     publishers = publishers "|rad__unlock|unlock_all|rad__queue_put|rad__queue_put_first|rad__worker_put_later" \
         "|rad__life_(begin|own|yield|end|retire)"
-    sees_nothing("rad__fiber_is_canceled rad__urgent_any rad__wait_give_up rad__blocking_any alarm_is_on is_due " \
+    sees_nothing("rad__fiber_is_canceled rad__overdue_any rad__wait_give_up rad__blocking_any alarm_is_on is_due " \
         "is_canceled is_queued is_parked nothing_can_happen rad__life_signalled rad__worker_waits job_withdraw " \
         "rad__exec_is_away rad__os_thread_sleeps", "false")
     sees_nothing("rad__ready_waits rad__ready_look rad__idle_parked rad__blocking_threads rad__ready_threads " \
         "wanted_of waiting", "0")
     sees_nothing("handle_is_good key_is_good waiter_claim rad__queue_claim_first rad__worker_is_alone", "true")
-    sees_nothing("rad__queue_claim rad__urgent_take", "NULL")
+    sees_nothing("rad__queue_claim rad__overdue_take", "NULL")
     sees_nothing("rad__wheel_next", "UINT64_MAX")
     sees_nothing("rad__waiter_look", "RAD_WAIT_OPEN")
     sees_nothing("due", "-1")

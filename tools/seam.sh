@@ -1,7 +1,7 @@
 #!/bin/sh
 # seam.sh LD OBJCOPY NM SEAM POINTS OUT OBJECT… — production's objects for the library that is loaded under test.
 #
-# Joins the objects of rt (but for ops.c, test_calls.c and watch.c, which the library has of its own) with those of base, os and exec
+# Joins the objects of rt (but for ops.c, test_calls.c and monitor.c, which the library has of its own) with those of base, os and exec
 # into OUT. Code and data stay as they are, bit for bit; only symbols are renamed: what rt asks of the others under a
 # name of the file SEAM becomes rad__seam_NAME, which the library answers, and every other global symbol of base, os and
 # exec becomes rad__real_NAME, because the lab brings a copy of its own. The public calls in the file POINTS, which are no
@@ -16,7 +16,7 @@ trap 'rm -rf "$scratch"' EXIT
 runtime= rest=
 for object; do
     case ${object##*/} in
-    src_rt_ops.c.o | src_rt_test_calls.c.o | src_rt_watch.c.o) ;;
+    src_rt_ops.c.o | src_rt_test_calls.c.o | src_rt_monitor.c.o) ;;
     src_rt_order.c.o)
         "$objcopy" --redefine-sym rad__op_send=rad__part_send --redefine-sym rad__op_recv=rad__part_recv \
             --redefine-sym rad__op_join=rad__part_join "$object" "$scratch/order.o"

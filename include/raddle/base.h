@@ -31,7 +31,7 @@
     X(RAD_ECANCELED, -8, "cancelled")             /* a call that waits: the fiber is to end */                         \
     X(RAD_ECLOSED, -9, "closed")                  /* a channel, a runtime: it takes and has no more */                 \
     X(RAD_ESTALE, -10, "no such fiber")           /* a handle whose fiber has ended and was given up */                \
-    X(RAD_EPROTOCOL, -11, "against the protocol") /* a party of a talk: raddle/talk.h */
+    X(RAD_EPROTOCOL, -11, "against the protocol") /* an endpoint of a talk: raddle/talk.h */
 
 enum {
 #define RAD_ERROR_ENUM(name, value, text) name = value,

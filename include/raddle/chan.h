@@ -166,8 +166,8 @@ typedef struct rad_select_case {
             unsigned interest;
         } file; /* FD */
     } on;
-    /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_fiber_result, of TICK a uint64_t, or
-     * NULL. */
+    /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_fiber_result, of TICK a
+     * uint64_t, or NULL. */
     void *value;
     int code; /* afterwards, of the case that was done: what the call would have answered */
 } rad_select_case;

@@ -17,7 +17,7 @@ bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain)
 
 void rad__idle_reset(rad_idle *idle)
 {
-    for (uint32_t i = 0; i < idle->workers; i++) atomic_init(&idle->seats[i].token, 0);
+    for (uint32_t i = 0; i < idle->workers; i++) atomic_init(&idle->seats[i].wake_word, 0);
     for (uint32_t i = 0; i < RAD_WORKERS_MAX / 64; i++) atomic_init(&idle->bits[i], 0);
     atomic_init(&idle->searching, 0);
     atomic_init(&idle->next, 0);
@@ -29,7 +29,7 @@ void rad__idle_close(rad_idle *idle)
     idle->seats = NULL;
 }
 
-/* ---- Bits and tokens ------------------------------------------------------------------------------- */
+/* ---- Bits and wake words ------------------------------------------------------------------------------- */
 
 /* True when the bit was set: it is the caller's now. */
 static bool bit_claim(rad_idle *idle, uint32_t worker)
@@ -47,10 +47,10 @@ static bool bits_any(const rad_idle *idle)
     return false;
 }
 
-static void token_give(rad_idle *idle, uint32_t worker)
+static void wake_word_give(rad_idle *idle, uint32_t worker)
 {
-    /* Pairs with rad__idle_take_token: the woken worker sees the work, or that all is done. */
-    atomic_store_explicit(&idle->seats[worker].token, 1, memory_order_release);
+    /* Pairs with rad__idle_take_wake_word: the woken worker sees the work, or that all is done. */
+    atomic_store_explicit(&idle->seats[worker].wake_word, 1, memory_order_release);
 }
 
 /* W5: the bit of `rather`, if it is still to be had, otherwise the next one in turn; RAD_NONE: all are gone. */
@@ -82,7 +82,7 @@ static uint32_t wake_one(rad_idle *idle, uint32_t rather)
             return RAD_NONE;
         uint32_t worker = bits_claim_one(idle, rather);
         if (worker != RAD_NONE) {
-            token_give(idle, worker);
+            wake_word_give(idle, worker);
             return worker;
         }
         /* W6, pairs with W2 of those who trusted this ticket. */
@@ -92,7 +92,7 @@ static uint32_t wake_one(rad_idle *idle, uint32_t rather)
 
 /* ---- Producers ------------------------------------------------------------------------------------- */
 
-/* The plain order: whoever's turn it is. The exchange orders W1 before the token, and a token that is
+/* The plain order: whoever's turn it is. The exchange orders W1 before the wake word, and a wake word that is
  * already there has not been looked at: its worker will see the work. */
 static uint32_t plain_notify(rad_idle *idle, uint32_t worker)
 {
@@ -103,8 +103,8 @@ static uint32_t plain_notify(rad_idle *idle, uint32_t worker)
         } while (!atomic_compare_exchange_weak_explicit(&idle->next, &next, next + 1 < idle->workers ? next + 1 : 0,
                                                         memory_order_relaxed, memory_order_relaxed));
     }
-    /* Pairs with rad__idle_take_token. */
-    atomic_exchange_explicit(&idle->seats[worker].token, 1, memory_order_acq_rel);
+    /* Pairs with rad__idle_take_wake_word. */
+    atomic_exchange_explicit(&idle->seats[worker].wake_word, 1, memory_order_acq_rel);
     return worker;
 }
 
@@ -128,7 +128,7 @@ uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker)
     if (!(bits >> (worker % 64) & 1) || !bit_claim(idle, worker)) return RAD_NONE;
     /* Pairs with W2: the woken worker counts as a searcher before it can stop being one. */
     atomic_fetch_add_explicit(&idle->searching, 1, memory_order_seq_cst);
-    token_give(idle, worker);
+    wake_word_give(idle, worker);
     return worker;
 }
 
@@ -179,14 +179,14 @@ uint32_t rad__idle_notify_self(rad_idle *idle, uint32_t self, bool only_mine)
     return only_mine ? rad__idle_notify_worker(idle, self) : wake_one(idle, self);
 }
 
-bool rad__idle_take_token(rad_idle *idle, uint32_t self)
+bool rad__idle_take_wake_word(rad_idle *idle, uint32_t self)
 {
-    if (!rad__idle_has_token(idle, self)) return false;
-    /* Pairs with token_give and plain_notify. */
-    return atomic_exchange_explicit(&idle->seats[self].token, 0, memory_order_acq_rel) != 0;
+    if (!rad__idle_has_wake_word(idle, self)) return false;
+    /* Pairs with wake_word_give and plain_notify. */
+    return atomic_exchange_explicit(&idle->seats[self].wake_word, 0, memory_order_acq_rel) != 0;
 }
 
 void rad__idle_call(rad_idle *idle, uint32_t worker)
 {
-    token_give(idle, worker);
+    wake_word_give(idle, worker);
 }

@@ -5,12 +5,12 @@
  * Token     one per worker, the word its thread waits on: 1 = go on
  *
  * Whoever brings `searching` from 0 to 1 to wake somebody holds a *ticket*: it claims a bit and gives that worker its
- * token; the woken worker is the searcher that was counted.
+ * wake word; the woken worker is the searcher that was counted.
  *
  *     busy   --begin_search-->  searching                            searching + 1
  *     searching --end_search--> busy              it found work      searching - 1
  *     busy, searching --announce--> parked                           bit set (and searching - 1)
- *     parked --its bit claimed, token--> searching                   searching + 1, by the claimer
+ *     parked --its bit claimed, wake word--> searching                   searching + 1, by the claimer
  *
  *              producer                              worker going to sleep
  *         W1   makes work visible      (seq_cst)     K1   sets its bit                        (seq_cst)
@@ -18,9 +18,9 @@
  *              not 0 ? done                          B    barrier for every thread, if light
  *         W3   loads the bits          (seq_cst)     K3   looks at every queue                (seq_cst)
  *              none ? done                                something there ? notify, as a producer does
- *         W4   searching: 0 -> 1       (CAS)         K4   waits for its token
+ *         W4   searching: 0 -> 1       (CAS)         K4   waits for its wake word
  *              not 0 any more ? done
- *         W5   claims a bit, gives the token         searcher that found something
+ *         W5   claims a bit, gives the wake word         searcher that found something
  *              all gone ? W6                    R1   searching - 1                            (seq_cst)
  *         W6   searching - 1           (seq_cst)         it was the last one and a bit is set ?
  *              again from W3                    R2   looks at every queue                     (seq_cst)
@@ -52,16 +52,16 @@
  * Work for one worker alone (its inbox) is looked for by nobody else. Whoever sends it makes it visible (W1) and claims
  * that worker's bit; not set: either it is being woken, or its K1 comes later and its K3 sees the work.
  *
- * The end needs no such care: `done` is set and then every worker gets a token, asleep or not.
+ * The end needs no such care: `done` is set and then every worker gets a wake word, asleep or not.
  *
- * I1  a bit is set by its worker, before it sleeps, and cleared by exactly one claimer, who gives the token.
- * I2  a token is given only to a worker whose bit was claimed (or when the executor stops), once.
- * I3  searching = searchers + woken workers that have not looked at their token + tickets between W4 and W5 or W6.
+ * I1  a bit is set by its worker, before it sleeps, and cleared by exactly one claimer, who gives the wake word.
+ * I2  a wake word is given only to a worker whose bit was claimed (or when the executor stops), once.
+ * I3  searching = searchers + woken workers that have not looked at their wake word + tickets between W4 and W5 or W6.
  *
  * Order     the parked are woken in turn: the first one at or after `next`.
  *
  * The plain order (option) is the older scheme: every notice wakes worker next, next + 1, … whether it sleeps or
- * not; a token set for a worker that is awake makes its next sleep end at once. Nothing is lost there
+ * not; a wake word set for a worker that is awake makes its next sleep end at once. Nothing is lost there
  * either, since each notice makes one worker look again, but it wakes far too often.
  *
  * Rejected: a count of the parked beside the bits, changed together with `searching` (between setting its bit and being
@@ -79,7 +79,7 @@
 enum { RAD_WORKERS_MAX = 256 };
 
 typedef struct rad_idle_seat {
-    _Alignas(64) _Atomic uint32_t token; /* what the worker's thread waits on */
+    _Alignas(64) _Atomic uint32_t wake_word; /* what the worker's thread waits on */
 } rad_idle_seat;
 
 typedef struct rad_idle {
@@ -136,8 +136,8 @@ RAD_INTERNAL bool rad__idle_begin_search(rad_idle *idle);
 /* A searcher that found work: R1. True: R2 is due. */
 RAD_INTERNAL RAD_MUST_USE bool rad__idle_end_search(rad_idle *idle);
 
-/* A parked worker leaves for good. True: its bit is gone, nobody will give it a token; it is as if it were awake,
- * and has to look at every queue once more. False: its token is on the way. */
+/* A parked worker leaves for good. True: its bit is gone, nobody will give it a wake word; it is as if it were awake,
+ * and has to look at every queue once more. False: its wake word is on the way. */
 RAD_INTERNAL RAD_MUST_USE bool rad__idle_withdraw(rad_idle *idle, uint32_t self);
 
 RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching); /* K1, K2 */
@@ -146,12 +146,12 @@ RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searchi
  * searcher can do, so that it does not help that somebody searches. */
 RAD_INTERNAL uint32_t rad__idle_notify_self(rad_idle *idle, uint32_t self, bool only_mine);
 
-/* K4. True: it has its token, which is used up, and counts as a searcher. */
-RAD_INTERNAL bool rad__idle_take_token(rad_idle *idle, uint32_t self);
+/* K4. True: it has its wake word, which is used up, and counts as a searcher. */
+RAD_INTERNAL bool rad__idle_take_wake_word(rad_idle *idle, uint32_t self);
 
-static inline bool rad__idle_has_token(const rad_idle *idle, uint32_t self)
+static inline bool rad__idle_has_wake_word(const rad_idle *idle, uint32_t self)
 {
-    return atomic_load_explicit(&idle->seats[self].token, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&idle->seats[self].wake_word, memory_order_relaxed) != 0;
 }
 
 /* The executor stops (done is set): wakes `worker` whatever it does. The counts no longer matter. */

@@ -455,10 +455,10 @@ static void step_notify(rad_worker *w, rad_step *step)
 
 static void step_parked(rad_worker *w)
 {
-    if (!rad__idle_take_token(&w->sched->idle, w->id)) return;
+    if (!rad__idle_take_wake_word(&w->sched->idle, w->id)) return;
     if (step_if_done(w)) return;
     rad__worker_count(&w->stats.parked);
-    w->searching = true; /* whoever gave the token has counted it */
+    w->searching = true; /* whoever gave the wake word has counted it */
     w->tries = 0;
     go_to(w, RAD_PHASE_STEAL);
 }

@@ -1,14 +1,14 @@
 /* worker.h — one worker of the executor as a machine of small steps.
  *
  * A step never waits and makes at most one change that others can see; it says what it did, and the shell
- * calls it again. Where it would wait, it answers PARKED and the shell waits for the worker's token.
+ * calls it again. Where it would wait, it answers PARKED and the shell waits for the worker's wake word.
  *
  *                +-----------------------------< not allowed <----------------+
  *                v                                                            |
  *     PICK --nothing--> SEARCH --allowed--> STEAL (rounds) --nothing--> SETTLE --> ANNOUNCE --> RECHECK
  *      |  ^                                   |      ^                               nothing |      | work
  *      |  |                                found     |                                       v      v
- *      v  |                                   v      +------- token ---------------------- PARKED <- NOTIFY
+ *      v  |                                   v      +------- wake word ---------------------- PARKED <- NOTIFY
  *     RUN <-------------- (SPREAD) <----   FOUND
  *     PICK, RUN, STEAL, PARKED --done--> STOPPED;       who ends the executor: CALL (each worker) --> STOPPED
  *
@@ -162,10 +162,10 @@ static inline bool rad__worker_draws(const rad_worker *w)
            w->tries % (w->sched->config.steal_tries + 1) != 0;
 }
 
-/* Whether a step would wait: the shell must wait for the token first. */
+/* Whether a step would wait: the shell must wait for the wake word first. */
 static inline bool rad__worker_waits(const rad_worker *w)
 {
-    return w->phase == RAD_PHASE_PARKED && !rad__idle_has_token(&w->sched->idle, w->id);
+    return w->phase == RAD_PHASE_PARKED && !rad__idle_has_wake_word(&w->sched->idle, w->id);
 }
 
 /* The shell's time is up: the search ends with the next miss. */

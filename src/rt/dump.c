@@ -37,10 +37,10 @@ static void look_at_parked(view *v, rad_slot *slot, uint64_t word)
 {
     if (rad__life_state(word) != RAD_FIBER_PARKED) return;
     if (!rad__strand_hold(&slot->strand, word)) return;
-    const rad_berth *berth = slot->strand.berth;
+    const rad_fiber_stack *fiber_stack = slot->strand.fiber_stack;
     v->parked = true;
     rad__waited_look(&v->waited, slot);
-    rad__backtrace(&v->calls, &berth->context, berth->base, berth->size);
+    rad__backtrace(&v->calls, &fiber_stack->context, fiber_stack->base, fiber_stack->size);
     rad__strand_let_go(&slot->strand);
 }
 
@@ -56,10 +56,10 @@ static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uint
     const runner *r = context;
     const rad_core *core = rad__core();
     const rad_strand *s = core != NULL && core->left == NULL ? core->running : NULL;
-    const rad_berth *berth = s != NULL ? s->berth : NULL;
-    if (s != &r->slot->strand || berth == NULL || rad__fiber_generation(s) != r->generation) return false;
-    *low = (uintptr_t)berth->base; /* tidy: address ok: bounds of what is read */
-    *high = *low + berth->size;
+    const rad_fiber_stack *fiber_stack = s != NULL ? s->fiber_stack : NULL;
+    if (s != &r->slot->strand || fiber_stack == NULL || rad__fiber_generation(s) != r->generation) return false;
+    *low = (uintptr_t)fiber_stack->base; /* tidy: address ok: bounds of what is read */
+    *high = *low + fiber_stack->size;
     return pointer >= *low && pointer < *high;
 }
 

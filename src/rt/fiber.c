@@ -9,7 +9,7 @@
 
 /* ---- Waiting ----------------------------------------------------------------------------------------- */
 
-/* Among those that are sharp at a seat, or NULL: no longer. The worker of that seat is awake, or it does no harm. */
+/* Among those that are sharp at a worker, or NULL: no longer. That worker is awake, or it does no harm. */
 static void alarm_counts(rad_alarm *a, _Atomic uint32_t *sharp)
 {
     if (sharp != NULL) atomic_fetch_add_explicit(sharp, 1, memory_order_relaxed);
@@ -19,10 +19,10 @@ static void alarm_counts(rad_alarm *a, _Atomic uint32_t *sharp)
 
 static void alarm_on(rad_alarm *a, rad_strand *s)
 {
-    rad_seat *seat = rad__seat_of(rad__core());
+    rad_rt_worker *rt_worker = rad__rt_worker_of(rad__core());
     a->set = true;
-    rad__wheel_arm(&seat->wheel, &a->timer, a->until, s, rad__fiber_generation(s));
-    if (RAD_UNLIKELY(rad__slot_of(s)->sharp > 0)) alarm_counts(a, &seat->sharp);
+    rad__wheel_arm(&rt_worker->wheel, &a->timer, a->until, s, rad__fiber_generation(s));
+    if (RAD_UNLIKELY(rad__slot_of(s)->sharp > 0)) alarm_counts(a, &rt_worker->sharp);
 }
 
 static bool alarm_is_on(const rad_alarm *a)
@@ -66,16 +66,16 @@ static void slot_unrefer(rad_core *core, rad_slot *slot, uint32_t which)
     if (before == which) rad__slot_recycle(rt, core, slot);
 }
 
-void rad__strand_board(rad_core *core, rad_strand *s)
+void rad__strand_take_stack(rad_core *core, rad_strand *s)
 {
-    rad__berth_board(&core->runtime->berths, &rad__seat_of(core)->rack, s, rad__fiber_body);
+    rad__fiber_stack_take(&core->runtime->fiber_stacks, &rad__rt_worker_of(core)->cache, s, rad__fiber_body);
 }
 
-void rad__strand_vacate(rad_core *core, rad_strand *s)
+void rad__strand_give_stack(rad_core *core, rad_strand *s)
 {
-    rad_berth *berth = s->berth;
-    s->berth = NULL;
-    rad__berth_vacate(&core->runtime->berths, &rad__seat_of(core)->rack, berth);
+    rad_fiber_stack *fiber_stack = s->fiber_stack;
+    s->fiber_stack = NULL;
+    rad__fiber_stack_give(&core->runtime->fiber_stacks, &rad__rt_worker_of(core)->cache, fiber_stack);
 }
 
 void rad__strand_ended(rad_core *core, rad_strand *s)
@@ -132,15 +132,15 @@ static _Noreturn void left_behind(const rad_slot *slot)
 
 void rad__fiber_body(void *context)
 {
-    rad_berth *berth = context;
+    rad_fiber_stack *fiber_stack = context;
     rad__strand_landed();
     for (;;) {
-        rad_slot *slot = rad__slot_of(berth->strand);
+        rad_slot *slot = rad__slot_of(fiber_stack->strand);
         int code = slot->fn(slot->arg);
         if (RAD_UNLIKELY(slot->locals != NULL)) rad__locals_end(slot);
         if (RAD_UNLIKELY(slot->nurseries | slot->mutexes | slot->rwlocks)) left_behind(slot);
         fiber_complete(slot, code);
-        rad__strand_end(berth);
+        rad__strand_end(fiber_stack);
     }
 }
 
@@ -188,7 +188,7 @@ void rad__fiber_enumerate(rad_slot *slot, rad_core *core)
 {
     rad_runtime *rt = slot->strand.runtime;
     uint64_t nth =
-        core ? rad__seat_of(core)->spawned++ : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
+        core ? rad__rt_worker_of(core)->spawned++ : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
     uint64_t whose = core ? core->worker->id + 2 : 1;
     atomic_store_explicit(&slot->number, nth * (RAD_WORKERS_MAX + 1) + whose, memory_order_relaxed);
 }

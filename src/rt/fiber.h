@@ -165,8 +165,8 @@ RAD_INTERNAL rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code)
 /* Nobody refers to it any more. */
 RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);
 
-/* What is done on a berth: fiber after fiber. */
-RAD_INTERNAL void rad__fiber_body(void *berth);
+/* What is done on a fiber stack: fiber after fiber. */
+RAD_INTERNAL void rad__fiber_body(void *fiber_stack);
 
 /* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
 RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);

@@ -5,7 +5,8 @@
  *           exec/thread/thread.h).
  * Awake     While nobody sleeps there: a worker looks before it searches, and after so many runs. It does not search
  *           while it could sleep in the poll.
- * Nobody    When all are busy with something long the watch looks, and sends somebody who sleeps elsewhere to the poll.
+ * Nobody    When all are busy with something long the monitor looks, and sends somebody who sleeps elsewhere to the
+ *           poll.
  *
  *              fiber that begins to wait, on its worker     worker that goes to sleep, another one
  *         M1   waits + 1                               L1   waits == 0 ? sleeps on its token
@@ -70,8 +71,8 @@ void rad__poller_leaves(rad_runtime *rt)
 
 void rad__poller_glance(rad_core *core)
 {
-    rad_seat *seat = rad__seat_of(core);
-    if (++seat->runs % GLANCE_EVERY == 0 && is_due(core->runtime)) rad__ready_look(&core->runtime->ready);
+    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
+    if (++rt_worker->runs % GLANCE_EVERY == 0 && is_due(core->runtime)) rad__ready_look(&core->runtime->ready);
 }
 
 bool rad__poller_stands_in(rad_runtime *rt, uint32_t *looks)

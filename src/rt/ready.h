@@ -137,7 +137,8 @@ RAD_INTERNAL void rad__poller_leaves(rad_runtime *rt);
 /* By a worker that has others to run, now and then. */
 RAD_INTERNAL void rad__poller_glance(rad_core *core);
 
-/* By the watch: looks when nobody else has since `*looks`. True: nobody sleeps for answers, so it has to come again. */
+/* By the monitor: looks when nobody else has since `*looks`. True: nobody sleeps for answers, so it has to come
+ * again. */
 RAD_INTERNAL bool rad__poller_stands_in(rad_runtime *rt, uint32_t *looks);
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/readable.h"
 #include "os/clock.h"
 #include "os/pages.h"
+#include "rt/monitor.h"
 #include "rt/overflow.h"
-#include "rt/watch.h"
 
 #include <string.h>
 
@@ -21,9 +21,9 @@ _Static_assert(sizeof(rad_slot) % 64 == 0, "slots begin at a cache line");
 /* What was made together, in one piece of memory. */
 typedef struct batch {
     struct batch *older;
-    uint32_t count;  /* of berths */
-    rad_slot *slots; /* NULL: only berths */
-    rad_berth *berths;
+    uint32_t count;  /* of fiber stacks */
+    rad_slot *slots; /* NULL: only fiber stacks */
+    rad_fiber_stack *fiber_stacks;
     void *memory;
     size_t mapped; /* bytes of it; 0: it is from the heap */
 } batch;
@@ -34,7 +34,7 @@ static bool batch_open(batch *b, uint32_t count, bool slots)
 {
     size_t page = rad__os_page_size();
     size_t slots_size = slots ? count * sizeof *b->slots : 0;
-    size_t size = slots_size + count * sizeof *b->berths;
+    size_t size = slots_size + count * sizeof *b->fiber_stacks;
     if (count >= BATCH_MAPPED) {
         b->mapped = (size + page - 1) / page * page;
         if (rad__os_pages_map_now(&b->memory, b->mapped, NULL) != 0) return false;
@@ -43,7 +43,7 @@ static bool batch_open(batch *b, uint32_t count, bool slots)
         if (b->memory == NULL) return false;
     }
     if (slots) b->slots = b->memory;
-    b->berths = (rad_berth *)((char *)b->memory + slots_size);
+    b->fiber_stacks = (rad_fiber_stack *)((char *)b->memory + slots_size);
     return true;
 }
 
@@ -51,7 +51,7 @@ static void batch_free(batch *b)
 {
     if (b == NULL) return;
     for (uint32_t i = 0; i < b->count; i++)
-        if (b->berths[i].is_made) rad__context_drop(&b->berths[i].context);
+        if (b->fiber_stacks[i].is_made) rad__context_drop(&b->fiber_stacks[i].context);
     if (b->mapped > 0)
         rad__os_pages_unmap(b->memory, b->mapped);
     else
@@ -59,8 +59,8 @@ static void batch_free(batch *b)
     rad__free(b);
 }
 
-/* See Room in berth.h. */
-static void berth_guard(const rad_stacks *stacks, const rad_berth *b)
+/* See Room in fiber_stack.h. */
+static void fiber_stack_guard(const rad_stacks *stacks, const rad_fiber_stack *b)
 {
     static const char message[] = "raddle: no memory for the guard of a fiber's stack\n";
     rad_stack stack = {b->base, b->size, b->number};
@@ -69,7 +69,7 @@ static void berth_guard(const rad_stacks *stacks, const rad_berth *b)
     rad__os_segv_abort();
 }
 
-/* As many berths as there is memory for, up to `count`, in the pool; and memory for as many slots. NULL: none. */
+/* As many fiber stacks as there is memory for, up to `count`, in the pool; and memory for as many slots. NULL: none. */
 static batch *batch_make(rad_runtime *rt, uint32_t count, bool slots, int *code)
 {
     batch *b = rad__alloc(1, sizeof *b);
@@ -77,7 +77,7 @@ static batch *batch_make(rad_runtime *rt, uint32_t count, bool slots, int *code)
     while (*code == 0 && b->count < count) {
         rad_stack stack;
         *code = rad__stacks_new(&rt->stacks, &stack, NULL);
-        if (*code == 0) rad__berth_add(&rt->berths, &b->berths[b->count++], &stack);
+        if (*code == 0) rad__fiber_stack_add(&rt->fiber_stacks, &b->fiber_stacks[b->count++], &stack);
     }
     if (b != NULL && b->count > 0) return b;
     batch_free(b);
@@ -151,8 +151,8 @@ static size_t overflow_name(void *context, uint32_t *stack, char *text, size_t s
     const rad_strand *s = rad__running();
     char digits[24];
     size_t at = sizeof digits;
-    if (s == NULL || s->berth == NULL || s->runtime != context) return 0;
-    *stack = s->berth->number;
+    if (s == NULL || s->fiber_stack == NULL || s->runtime != context) return 0;
+    *stack = s->fiber_stack->number;
     const rad_slot *slot = (const rad_slot *)s;
     uint64_t number = atomic_load_explicit(&slot->number, memory_order_relaxed);
     const char *name = atomic_load_explicit(&slot->name, memory_order_relaxed);
@@ -177,66 +177,66 @@ void rad__strand_overflows(rad_strand *self)
 /* ---- Workers ----------------------------------------------------------------------------------------- */
 
 /* Without memory it keeps none, and takes every one from the pool. */
-static void rack_open(rad_runtime *rt, rad_berth_rack *rack)
+static void cache_open(rad_runtime *rt, rad_fiber_stack_cache *cache)
 {
     int code;
-    batch *brought = batch_make(rt, RAD_BERTHS_KEPT, false, &code);
+    batch *brought = batch_make(rt, RAD_FIBER_STACKS_KEPT, false, &code);
     if (brought == NULL) return;
     batch_keep(rt, brought);
-    rack->most = brought->count;
+    cache->most = brought->count;
 }
 
 static void worker_prepares(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
-    rad_seat *seat = rad_worker_scratch(w);
-    seat->core.worker = w;
-    seat->core.runtime = rt;
-    seat->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
-    rad__timers_open(seat, rad__os_now_ns());
-    rack_open(rt, &seat->rack);
+    rad_rt_worker *rt_worker = rad_worker_scratch(w);
+    rt_worker->core.worker = w;
+    rt_worker->core.runtime = rt;
+    rt_worker->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
+    rad__timers_open(rt_worker, rad__os_now_ns());
+    cache_open(rt, &rt_worker->cache);
 }
 
 static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
-    rad_seat *seat = rad_worker_scratch(w);
-    seat->core.exceptions = NULL; /* another thread's, in a seat that was left before */
+    rad_rt_worker *rt_worker = rad_worker_scratch(w);
+    rt_worker->core.exceptions = NULL; /* another thread's, in a seat that was left before */
     rad__exceptions_look();
-    rad__core_set(&seat->core);
+    rad__core_set(&rt_worker->core);
     rad__os_thread_wakes_sharply();
-    rad__context_adopt(&seat->core.context);
+    rad__context_adopt(&rt_worker->core.context);
     /* Without one an overflow is not reported; the process dies of it all the same. */
-    if (rad__os_signal_stack_open(&seat->signals, NULL) != 0) seat->signals.memory = NULL;
+    if (rad__os_signal_stack_open(&rt_worker->signals, NULL) != 0) rt_worker->signals.memory = NULL;
     if (rt->peeks) rad__os_peek_allow();
     if (w->id < w->sched->config.workers) return;
-    rad_strand *s = rad__urgent_take(&rt->urgent); /* this is what it came for, before all others */
+    rad_strand *s = rad__overdue_take(&rt->overdue); /* this is what it came for, before all others */
     if (s == NULL) return;
     rad__worker_put_due(w, &s->task);
     rad__worker_set_brief(w, false);
-    rad__due_offer(&seat->core);
+    rad__due_offer(&rt_worker->core);
 }
 
 static void worker_ends(void *context, rad_worker *w)
 {
-    rad_seat *seat = rad_worker_scratch(w);
+    rad_rt_worker *rt_worker = rad_worker_scratch(w);
     rad__poller_leaves(context);
-    rad__os_signal_stack_close(&seat->signals);
+    rad__os_signal_stack_close(&rt_worker->signals);
     rad__core_set(NULL);
 }
 
 static uint64_t worker_rests(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
-    rad_seat *seat = rad_worker_scratch(w);
-    rad_strand *urgent = rad__urgent_take(&rt->urgent);
-    if (urgent != NULL) {
-        rad__worker_put_due(w, &urgent->task);
+    rad_rt_worker *rt_worker = rad_worker_scratch(w);
+    rad_strand *overdue = rad__overdue_take(&rt->overdue);
+    if (overdue != NULL) {
+        rad__worker_put_due(w, &overdue->task);
         rad__worker_set_brief(w, false);
-        rad__due_offer(&seat->core);
+        rad__due_offer(&rt_worker->core);
         return 0;
     }
-    return rad__timers_rest(seat);
+    return rad__timers_rest(rt_worker);
 }
 
 static bool worker_looks(void *context, rad_worker *w)
@@ -269,7 +269,8 @@ static int options_check(const rad_options *o, rad_error *error)
 
 static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error)
 {
-    rad_exec_options exec = {.workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_seat)};
+    rad_exec_options exec = {
+        .workers = o->workers, .seed = o->seed, .pin = o->pin, .scratch_size = sizeof(rad_rt_worker)};
     rad_exec_hooks hooks = {.context = rt,
                             .spare = o->extra_workers == RAD_NONE ? 0
                                      : o->extra_workers           ? o->extra_workers
@@ -288,14 +289,14 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
 
 static void runtime_free(rad_runtime *rt)
 {
-    if (rt->watch) rad__watch_stop(rt->watch);
+    if (rt->monitor) rad__monitor_stop(rt->monitor);
     /* Before the executor: its threads may still be about to wake somebody who has ended. */
     rad__blocking_close(&rt->blocking);
     rad_exec_destroy(rt->exec);
     if (rt->peeks) rad__os_peek_close();
     rad__ready_close(&rt->ready);
     slots_free(rt);
-    rad__free(rt->watch);
+    rad__free(rt->monitor);
     rad__free(rt);
 }
 
@@ -309,9 +310,10 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rad_runtime *rt = rad__alloc_lines(1, sizeof *rt);
     if (rt == NULL) return rad__error_memory(error);
     rt->slots_left = o->fibers ? o->fibers : FIBERS_MOST;
-    rad_stacks_options stacks = {.size = o->stack_size, .most = rt->slots_left + RAD_WORKERS_MAX * RAD_BERTHS_KEPT};
+    rad_stacks_options stacks = {.size = o->stack_size,
+                                 .most = rt->slots_left + RAD_WORKERS_MAX * RAD_FIBER_STACKS_KEPT};
     rt->seed = o->seed;
-    rt->own_threads = waits ? 2 : 1; /* the watch, and who waits */
+    rt->own_threads = waits ? 2 : 1; /* the monitor, and who waits */
     rt->reports_deadlock = waits && !o->no_deadlock_report;
     rt->slack_ns = o->slack_us == RAD_NONE ? 0 : 1000 * (o->slack_us ? o->slack_us : SLACK_US);
     rt->stall_ns = (uint64_t)o->stall_ms * 1000000;
@@ -321,15 +323,15 @@ static int runtime_create(rad_runtime **out, const rad_options *o, bool waits, r
     rt->spawn_waits = rt->is_capped && o->spawn_waits;
     rad__waitable_open(&rt->room, RAD_KIND_ROOM);
     rad__blocking_open(&rt->blocking, o->blocking_threads);
-    rt->watch = rad__alloc_lines(1, sizeof *rt->watch);
-    code = rt->watch ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
-    rt->berths.first_use = berth_guard;
-    rt->berths.stacks = &rt->stacks;
+    rt->monitor = rad__alloc_lines(1, sizeof *rt->monitor);
+    code = rt->monitor ? rad__stacks_open(&rt->stacks, &stacks, error) : rad__error_memory(error);
+    rt->fiber_stacks.first_use = fiber_stack_guard;
+    rt->fiber_stacks.stacks = &rt->stacks;
     if (code == 0) { /* too many runtimes at a time: then it is not reported, that is all */
         if (rad__overflow_watch(&rt->stacks, overflow_name, rt, NULL) != 0) rad__error_clear(error);
         code = executor_open(rt, o, error);
     }
-    if (code == 0) code = rad__watch_start(rt->watch, rt, error);
+    if (code == 0) code = rad__monitor_start(rt->monitor, rt, error);
     if (code == 0)
         *out = rt;
     else

@@ -2,19 +2,19 @@
  *
  * The words of this folder, as Go has G, M and P (docs/architecture.md, "Words", has those of the others):
  *
- *     slot      what belongs to one fiber; used again for the next one, under another generation    fiber.h
- *     strand    what the executor sees of it: a task whose run switches to the fiber's stack         strand.h
- *     berth     a stack, and the context saved on it; boarded at the first run, left at the end      berth.h
- *     life      one word: state, signal, owner and generation of a fiber                             life.h
- *     seat      what a worker has: idle slots, berths (its rack), timers (its wheel); begins with    here
- *     core      the part of it that calls of fibers use                                              strand.h
- *     waiter    one that waits, for one or more clauses; the first that is done claims it            wait.h
- *     urgent    fibers that are overdue, taken before all others                                     urgent.h
- *     watch     the monitor thread: timers, workers stuck in system calls, deadlocks                 watch.h
- *     nursery   a scope that ends when the fibers started in it have ended; inside it, a family      nursery.h
- *     given      what a fiber returns to the one that joins it                                        fiber.h
- *     pool      objects that fibers take and give back; "stock" in schedule files                   pool.h
- *     visit     a thread that is no worker, inside a call                                            below
+ *     slot         what belongs to one fiber; used again for the next one, under another generation       fiber.h
+ *     strand       what the executor sees of it: a task whose run switches to the fiber's stack           strand.h
+ *     fiber stack  a stack, and the context saved on it; taken at the first run, given back at the end    fiber_stack.h
+ *     life         one word: state, signal, owner and generation of a fiber                               life.h
+ *     rt_worker    what a worker has: idle slots, fiber stacks (a cache), timers (its wheel)              here
+ *     core         the part of it that calls of fibers use; it comes first                                strand.h
+ *     waiter       one that waits, for one or more clauses; the first that is done claims it              wait.h
+ *     overdue      fibers that should have run already, taken before all others                           overdue.h
+ *     monitor      the thread that looks after timers, workers stuck in system calls, deadlocks           monitor.h
+ *     nursery      a scope that ends when the fibers started in it have ended; inside it, a family        nursery.h
+ *     result       what a fiber leaves to those that join it                                              fiber.h
+ *     pool         objects that fibers take and give back; "stock" in schedule files                      pool.h
+ *     visit        a thread that is no worker, inside a call                                              below
  */
 #ifndef RAD_RT_RUNTIME_H
 #define RAD_RT_RUNTIME_H
@@ -24,9 +24,9 @@
 #include "os/segv.h"
 #include "rt/blocking.h"
 #include "rt/fiber.h"
+#include "rt/overdue.h"
 #include "rt/ready.h"
 #include "rt/stack.h"
-#include "rt/urgent.h"
 
 struct rad_runtime {
     rad_exec *exec;
@@ -40,13 +40,13 @@ struct rad_runtime {
     bool spawn_waits;         /* then a fiber that spawns waits */
     _Atomic uint32_t leaving; /* if it is capped: fibers that have ended and are still on their stacks */
     rad_stacks stacks;
-    rad_berths berths;
-    struct batch *batches; /* memory of slots and berths */
+    rad_fiber_stacks fiber_stacks;
+    struct batch *batches; /* memory of slots and fiber stacks */
     uint64_t seed;
     _Atomic uint64_t spawned; /* by threads */
-    rad_urgent urgent;
-    _Atomic uint64_t now_ns; /* when the watch last looked */
-    _Atomic bool dozing;     /* the watch would like to be told when something happens */
+    rad_overdue overdue;
+    _Atomic uint64_t now_ns; /* when the monitor last looked */
+    _Atomic bool dozing;     /* the monitor would like to be told when something happens */
     _Atomic bool closing;    /* no more fibers */
     _Atomic uint32_t visits; /* threads of others that are in a call: see rad__visit_begin */
     uint32_t own_threads;    /* that are no workers, and wake nobody by themselves */
@@ -54,17 +54,17 @@ struct rad_runtime {
     bool peeks;        /* fibers that run show where they are (os/peek.h) */
     uint64_t slack_ns; /* a worker may sleep so much longer than until its next timer */
     uint64_t stall_ns; /* a fiber that keeps its worker for longer is named; 0: none */
-    struct rad_watch *watch;
+    struct rad_monitor *monitor;
     rad_ready ready;
     rad_blocking_pool blocking;
 };
 
 /* What a worker has, in its scratch memory. */
-typedef struct rad_seat {
+typedef struct rad_rt_worker {
     rad_core core; /* first */
     rad_slot *idle;
     uint32_t idle_count;
-    rad_berth_rack rack;
+    rad_fiber_stack_cache cache;
     uint64_t spawned;
     uint32_t runs; /* while somebody waits for a file */
     rad_wheel wheel;
@@ -74,11 +74,11 @@ typedef struct rad_seat {
     uint64_t spent_ns, spent_runs; /* how long fibers run that were asleep: see sleep.c */
     rad_prng prng;                 /* of select */
     rad_os_signal_stack signals;
-} rad_seat;
+} rad_rt_worker;
 
-static inline rad_seat *rad__seat_of(rad_core *core)
+static inline rad_rt_worker *rad__rt_worker_of(rad_core *core)
 {
-    return (rad_seat *)core;
+    return (rad_rt_worker *)core;
 }
 
 /* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime,
@@ -105,37 +105,37 @@ static inline void rad__visit_end(rad_runtime *rt)
     atomic_fetch_sub_explicit(&rt->visits, 1, memory_order_release);
 }
 
-/* By a worker that begins to run something, when the watch dozes. */
+/* By a worker that begins to run something, when the monitor dozes. */
 RAD_INTERNAL void rad__runtime_stir(rad_runtime *rt);
 
 /* Fibers whose time has come go on, on this worker, the earliest first. */
-RAD_INTERNAL void rad__timers_expire(rad_seat *seat, uint64_t now);
+RAD_INTERNAL void rad__timers_expire(rad_rt_worker *rt_worker, uint64_t now);
 
-/* The wheel of a seat, and what its worker knows about its sleepers. */
-RAD_INTERNAL void rad__timers_open(rad_seat *seat, uint64_t now);
+/* The wheel of a worker, and what it knows about its sleepers. */
+RAD_INTERNAL void rad__timers_open(rad_rt_worker *rt_worker, uint64_t now);
 
 /* By the worker, before it sleeps: for how long, at most. 0: it has something to do, for timers have expired.
  * A timer expires when the worker is awake, or up to the slack later: then those that are due meanwhile expire with
  * it, and the worker wakes once for all of them. */
-RAD_INTERNAL uint64_t rad__timers_rest(rad_seat *seat);
+RAD_INTERNAL uint64_t rad__timers_rest(rad_rt_worker *rt_worker);
 
 /* How late its timers may be. */
-RAD_INTERNAL uint64_t rad__timers_slack(const rad_seat *seat);
+RAD_INTERNAL uint64_t rad__timers_slack(const rad_rt_worker *rt_worker);
 
 /* By the worker, while it searches: whether it must not do so any longer. */
-RAD_INTERNAL bool rad__timers_late(rad_seat *seat);
+RAD_INTERNAL bool rad__timers_late(rad_rt_worker *rt_worker);
 
 /* By the worker: it has run all that was due. */
-RAD_INTERNAL void rad__timers_done(rad_seat *seat);
+RAD_INTERNAL void rad__timers_done(rad_rt_worker *rt_worker);
 
 /* Its worker has put fibers into its queue of what is due: lets other workers see them. */
 RAD_INTERNAL void rad__due_offer(rad_core *core);
 
 /* The time, if there are any; else 0. By the worker, now and then. */
-RAD_INTERNAL uint64_t rad__timers_due(rad_seat *seat);
+RAD_INTERNAL uint64_t rad__timers_due(rad_rt_worker *rt_worker);
 
-/* Up to `count` new slots, each with a berth in the pool, linked by `next`; NULL: there is no memory, or there are as
- * many as there may be. */
+/* Up to `count` new slots, each with a fiber stack in the pool, linked by `next`; NULL: there is no memory, or there
+ * are as many as there may be. */
 RAD_INTERNAL rad_slot *rad__runtime_grow(rad_runtime *rt, uint32_t count, int *code);
 
 #endif

@@ -37,7 +37,7 @@ static uint64_t draw(void)
 {
     static _Atomic uint64_t turn; /* of threads */
     rad_core *core = rad__core();
-    if (core != NULL && core->running != NULL) return rad__prng_next(&rad__seat_of(core)->prng);
+    if (core != NULL && core->running != NULL) return rad__prng_next(&rad__rt_worker_of(core)->prng);
     return rad__mix2(atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed), RAD_STREAM_SELECT);
 }
 

@@ -28,33 +28,33 @@ static uint64_t runs_of(const rad_worker *w)
     return atomic_load_explicit(&w->stats.ran, memory_order_relaxed);
 }
 
-static bool is_brief(const rad_seat *seat, uint64_t count)
+static bool is_brief(const rad_rt_worker *rt_worker, uint64_t count)
 {
-    return count <= 1 || (count - 1) * (seat->spent_ns / seat->spent_runs) < HELP_NS;
+    return count <= 1 || (count - 1) * (rt_worker->spent_ns / rt_worker->spent_runs) < HELP_NS;
 }
 
-void rad__timers_done(rad_seat *seat)
+void rad__timers_done(rad_rt_worker *rt_worker)
 {
-    if (seat->woke_ns == 0) return;
-    seat->spent_ns += rad__os_now_ns() - seat->woke_ns;
-    seat->spent_runs += runs_of(seat->core.worker) - seat->woke_ran;
-    seat->woke_ns = 0;
-    if (seat->spent_runs < RUNS_KEPT) return;
-    seat->spent_ns /= 2; /* what was long ago counts for less */
-    seat->spent_runs /= 2;
+    if (rt_worker->woke_ns == 0) return;
+    rt_worker->spent_ns += rad__os_now_ns() - rt_worker->woke_ns;
+    rt_worker->spent_runs += runs_of(rt_worker->core.worker) - rt_worker->woke_ran;
+    rt_worker->woke_ns = 0;
+    if (rt_worker->spent_runs < RUNS_KEPT) return;
+    rt_worker->spent_ns /= 2; /* what was long ago counts for less */
+    rt_worker->spent_runs /= 2;
 }
 
-void rad__timers_open(rad_seat *seat, uint64_t now)
+void rad__timers_open(rad_rt_worker *rt_worker, uint64_t now)
 {
-    rad__wheel_open(&seat->wheel, now);
-    seat->spent_ns = HELP_NS; /* long, until it is known */
-    seat->spent_runs = 1;
+    rad__wheel_open(&rt_worker->wheel, now);
+    rt_worker->spent_ns = HELP_NS; /* long, until it is known */
+    rt_worker->spent_runs = 1;
 }
 
 /* ---- Waking ---------------------------------------------------------------------------------------------------- */
 
 /* These fibers have slept, so that little of them is in the cache. What it takes to run them is fetched for several at
- * a time: their slots, their berths, then the frames they left. */
+ * a time: their slots, their fiber stacks, then the frames they left. */
 static void put_due(rad_worker *w, const rad_expired *expired, uint32_t count)
 {
     rad_strand *woken[EXPIRED_AT_ONCE];
@@ -63,61 +63,61 @@ static void put_due(rad_worker *w, const rad_expired *expired, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         rad_strand *s = expired[i].who;
         if (rad__life_unpark(&s->life, expired[i].ticket) != RAD_UNPARK_QUEUE) continue;
-        __builtin_prefetch(s->berth);
+        __builtin_prefetch(s->fiber_stack);
         woken[woken_count++] = s;
     }
     for (uint32_t i = 0; i < woken_count; i++) {
-        rad__context_fetch(&woken[i]->berth->context);
+        rad__context_fetch(&woken[i]->fiber_stack->context);
         rad__worker_put_due(w, &woken[i]->task);
     }
 }
 
 /* They lie in a queue that goes before all others, and one other worker is told of all of them, if that is worth it. */
-void rad__timers_expire(rad_seat *seat, uint64_t now)
+void rad__timers_expire(rad_rt_worker *rt_worker, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
-    rad_worker *w = seat->core.worker;
+    rad_worker *w = rt_worker->core.worker;
     do {
-        uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
+        uint32_t count = rad__wheel_expire(&rt_worker->wheel, now, expired, EXPIRED_AT_ONCE);
         put_due(w, expired, count);
-    } while (rad__wheel_next(&seat->wheel) <= now);
+    } while (rad__wheel_next(&rt_worker->wheel) <= now);
     uint64_t count = rad__deque_count(&w->due);
     if (count == 0) return;
-    rad__worker_set_brief(w, is_brief(seat, count));
+    rad__worker_set_brief(w, is_brief(rt_worker, count));
     if (w->phase == RAD_PHASE_PARKED) {
-        seat->woke_ns = now;
-        seat->woke_ran = runs_of(w);
+        rt_worker->woke_ns = now;
+        rt_worker->woke_ran = runs_of(w);
     }
-    rad__due_offer(&seat->core);
+    rad__due_offer(&rt_worker->core);
 }
 
-uint64_t rad__timers_due(rad_seat *seat)
+uint64_t rad__timers_due(rad_rt_worker *rt_worker)
 {
-    if (RAD_LIKELY(rad__wheel_next(&seat->wheel) == UINT64_MAX)) return 0;
+    if (RAD_LIKELY(rad__wheel_next(&rt_worker->wheel) == UINT64_MAX)) return 0;
     uint64_t now = rad__os_now_ns();
-    return rad__wheel_next(&seat->wheel) <= now ? now : 0;
+    return rad__wheel_next(&rt_worker->wheel) <= now ? now : 0;
 }
 
-uint64_t rad__timers_slack(const rad_seat *seat)
+uint64_t rad__timers_slack(const rad_rt_worker *rt_worker)
 {
-    bool is_sharp = atomic_load_explicit(&seat->sharp, memory_order_relaxed) > 0;
-    return is_sharp ? 0 : seat->core.runtime->slack_ns;
+    bool is_sharp = atomic_load_explicit(&rt_worker->sharp, memory_order_relaxed) > 0;
+    return is_sharp ? 0 : rt_worker->core.runtime->slack_ns;
 }
 
-uint64_t rad__timers_rest(rad_seat *seat)
+uint64_t rad__timers_rest(rad_rt_worker *rt_worker)
 {
-    uint64_t next = rad__wheel_next(&seat->wheel), slack = rad__timers_slack(seat);
+    uint64_t next = rad__wheel_next(&rt_worker->wheel), slack = rad__timers_slack(rt_worker);
     if (next == UINT64_MAX) return UINT64_MAX;
     uint64_t now = rad__os_now_ns();
     if (next > now) return next - now < UINT64_MAX - slack ? next - now + slack : next - now;
-    rad__timers_expire(seat, now);
+    rad__timers_expire(rt_worker, now);
     return 0;
 }
 
-bool rad__timers_late(rad_seat *seat)
+bool rad__timers_late(rad_rt_worker *rt_worker)
 {
-    uint64_t next = rad__wheel_next(&seat->wheel);
-    return next != UINT64_MAX && rad__os_now_ns() - rad__timers_slack(seat) >= next;
+    uint64_t next = rad__wheel_next(&rt_worker->wheel);
+    return next != UINT64_MAX && rad__os_now_ns() - rad__timers_slack(rt_worker) >= next;
 }
 
 void rad__op_sharp(bool on)

@@ -101,14 +101,14 @@ rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
 {
     uint32_t got;
     if (core == NULL || rt->is_capped) return take_shared(rt, 1, &got, code);
-    rad_seat *seat = rad__seat_of(core);
-    if (RAD_UNLIKELY(seat->idle == NULL)) {
-        seat->idle = take_shared(rt, CACHE_STEP, &seat->idle_count, code);
-        if (seat->idle == NULL) return NULL;
+    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
+    if (RAD_UNLIKELY(rt_worker->idle == NULL)) {
+        rt_worker->idle = take_shared(rt, CACHE_STEP, &rt_worker->idle_count, code);
+        if (rt_worker->idle == NULL) return NULL;
     }
-    rad_slot *slot = seat->idle;
-    seat->idle = slot->next;
-    seat->idle_count--;
+    rad_slot *slot = rt_worker->idle;
+    rt_worker->idle = slot->next;
+    rt_worker->idle_count--;
     return slot;
 }
 
@@ -120,14 +120,14 @@ void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
         give_shared(rt, slot);
         return;
     }
-    rad_seat *seat = rad__seat_of(core);
-    slot->next = seat->idle;
-    seat->idle = slot;
-    if (RAD_LIKELY(++seat->idle_count <= CACHE_MOST)) return;
+    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
+    slot->next = rt_worker->idle;
+    rt_worker->idle = slot;
+    if (RAD_LIKELY(++rt_worker->idle_count <= CACHE_MOST)) return;
     rad_slot *kept; /* the oldest of them go */
     uint32_t got;
-    rad_slot *first = split(seat->idle, CACHE_MOST - CACHE_STEP, &got, &kept);
-    seat->idle = first;
-    seat->idle_count = got;
+    rad_slot *first = split(rt_worker->idle, CACHE_MOST - CACHE_STEP, &got, &kept);
+    rt_worker->idle = first;
+    rt_worker->idle_count = got;
     give_shared(rt, kept);
 }

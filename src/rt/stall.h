@@ -22,8 +22,8 @@ typedef struct rad_stall {
     bool said;
 } rad_stall;
 
-/* What the watch saw of a worker: it has finished nothing since the last look, and its thread sleeps in a system call.
- * False: the next look need not come soon. */
+/* What the monitor saw of a worker: it has finished nothing since the last look, and its thread sleeps in a system
+ * call. False: the next look need not come soon. */
 RAD_INTERNAL bool rad__stall_look(rad_stall *s, rad_runtime *rt, uint32_t worker, bool stuck, bool blocked,
                                   uint64_t now);
 

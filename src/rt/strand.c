@@ -44,8 +44,8 @@ static enum rad_run commit(rad_core *core, rad_strand *s)
         if (rad__life_park(&s->life) == RAD_PARKED) return RAD_RUN_BLOCKED;
         rad__life_yield(&s->life); /* it was signalled: it goes on, as one that is next */
         return RAD_RUN_AGAIN;
-    default: /* the berth first: another strand may want one as soon as this one can be used again */
-        rad__strand_vacate(core, s);
+    default: /* the fiber stack first: another strand may want one as soon as this one can be used again */
+        rad__strand_give_stack(core, s);
         rad__life_end(&s->life);
         rad__strand_ended(core, s);
         return RAD_RUN_DONE;
@@ -74,59 +74,59 @@ void rad__strand_leave(enum rad_leave leave)
 }
 
 /* Its stack and its place are those of the next one now, which begins as if it had been landed on. */
-static void take_over(rad_core *core, rad_berth *berth, rad_strand *next)
+static void take_over(rad_core *core, rad_fiber_stack *fiber_stack, rad_strand *next)
 {
-    rad_strand *self = berth->strand;
-    self->berth = NULL;
+    rad_strand *self = fiber_stack->strand;
+    self->fiber_stack = NULL;
     rad__life_end(&self->life);
     rad__strand_ended(core, self);
     rad__exec_wake_thread(core->runtime->exec, rad__worker_left(core->worker, &self->task, RAD_RUN_DONE));
     rad__life_own(&next->life, core->worker->id);
-    berth->strand = next;
-    next->berth = berth;
+    fiber_stack->strand = next;
+    next->fiber_stack = fiber_stack;
     core->running = next;
 }
 
-void rad__strand_end(rad_berth *berth)
+void rad__strand_end(rad_fiber_stack *fiber_stack)
 {
     rad_core *core = rad__core();
     rad_strand *next = rad__strand_next(core);
-    if (next != NULL && next->berth == NULL)
-        take_over(core, berth, next);
+    if (next != NULL && next->fiber_stack == NULL)
+        take_over(core, fiber_stack, next);
     else
         rad__strand_go(core, next, RAD_LEAVE_END);
 }
 
 /* Those whose time has come go before s: it may be one that computes for long, and they would wait behind it, where
- * nobody knows that they are urgent. NULL: others have taken them all. */
+ * nobody knows that they are overdue. NULL: others have taken them all. */
 static rad_strand *timers_first(rad_core *core, rad_strand *s, uint64_t now)
 {
     rad_worker *w = core->worker;
     rad_task *next = NULL;
     rad__worker_put_back(w, &s->task);
-    rad__timers_expire(rad__seat_of(core), now);
+    rad__timers_expire(rad__rt_worker_of(core), now);
     while (rad__deque_steal(&w->due, &next) == RAD_STEAL_LOST) next = NULL;
     w->current = next;
     return (rad_strand *)next;
 }
 
-/* Something that is more urgent than s (which may be NULL); with its share of the rest, which is due here then. */
-static rad_strand *urgent_first(rad_core *core, rad_strand *s)
+/* Something that is more overdue than s (which may be NULL); with its share of the rest, which is due here then. */
+static rad_strand *overdue_first(rad_core *core, rad_strand *s)
 {
     rad_worker *w = core->worker;
-    rad_urgent *u = &core->runtime->urgent;
-    uint32_t more = rad__urgent_count(u) / rad__sched_live(w->sched);
-    rad_strand *urgent = rad__urgent_take(u), *next = NULL;
-    if (urgent == NULL) return s;
+    rad_overdue *u = &core->runtime->overdue;
+    uint32_t more = rad__overdue_count(u) / rad__sched_live(w->sched);
+    rad_strand *overdue = rad__overdue_take(u), *next = NULL;
+    if (overdue == NULL) return s;
     if (s != NULL) rad__worker_put_back(w, &s->task);
     bool shares = more > 0;
-    while (more-- > 0 && (next = rad__urgent_take(u)) != NULL) rad__worker_put_due(w, &next->task);
+    while (more-- > 0 && (next = rad__overdue_take(u)) != NULL) rad__worker_put_due(w, &next->task);
     if (shares) {
         rad__worker_set_brief(w, false); /* it is not known how long they run */
         rad__due_offer(core);
     }
-    w->current = &urgent->task;
-    return urgent;
+    w->current = &overdue->task;
+    return overdue;
 }
 
 enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
@@ -135,15 +135,15 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     rad_strand *s = (rad_strand *)task;
     rad_runtime *rt = core->runtime;
     if (RAD_UNLIKELY(atomic_load_explicit(&rt->dozing, memory_order_relaxed))) rad__runtime_stir(rt);
-    uint64_t now = rad__timers_due(rad__seat_of(core));
+    uint64_t now = rad__timers_due(rad__rt_worker_of(core));
     if (RAD_UNLIKELY(now != 0)) s = timers_first(core, s, now);
     if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
-    if (RAD_UNLIKELY(rad__urgent_any(&rt->urgent))) s = urgent_first(core, s);
+    if (RAD_UNLIKELY(rad__overdue_any(&rt->overdue))) s = overdue_first(core, s);
     if (RAD_UNLIKELY(s == NULL)) return RAD_RUN_BLOCKED; /* not ours any more */
     rad__life_own(&s->life, w->id);
-    if (s->berth == NULL) rad__strand_board(core, s);
+    if (s->fiber_stack == NULL) rad__strand_take_stack(core, s);
     core->running = s;
-    rad__context_switch(&core->context, &s->berth->context);
+    rad__context_switch(&core->context, &s->fiber_stack->context);
     rad_strand *left = core->left;
     core->left = NULL;
     return commit(core, left);

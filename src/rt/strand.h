@@ -8,14 +8,14 @@
  *     strand a                     ...runs, leaves: next = b --+                          ^
  *     strand b                                    landed: a is committed, b runs, leaves --+  no next
  *
- * The stack is that of a berth (berth.h), which a strand gets when it first runs.
+ * The stack is that of a fiber stack (fiber_stack.h), which a strand gets when it first runs.
  *
  * Leaving   A fiber leaves to yield, to park or for good. It says which, picks who is next, and switches. Whoever is
  *           landed on does what was asked, for then nobody is on the stack that was left: yield before commit. Until
  *           then the strand is OWNED, and nobody else can run it.
  * Overflow  A fiber that leaves compares its stack pointer with the bounds of its stack. Outside means that a large
  *           frame has stepped over the guard: the process ends with a report (overflow.h).
- * Ending    When the next one did not run yet, it takes over the berth of the one that has ended: no switch.
+ * Ending    When the next one did not run yet, it takes over the fiber stack of the one that has ended: no switch.
  * Core      what a worker has for this: who runs, who was left, the context of its own stack. The only thread-local
  *           variable of the runtime points to it. It is read through rad__core, which is never inlined: a fiber that
  *           went on elsewhere must not use an address that the compiler has kept.
@@ -28,7 +28,7 @@
 #include "exec/direct_switch.h"
 #include "exec/thread/thread.h"
 #include "os/exceptions.h"
-#include "rt/berth.h"
+#include "rt/fiber_stack.h"
 #include "rt/life.h"
 
 typedef struct rad_core rad_core;
@@ -39,7 +39,7 @@ enum rad_leave { RAD_LEAVE_YIELD = 0, RAD_LEAVE_PARK, RAD_LEAVE_END };
 struct rad_strand {
     rad_task task; /* first: the executor's view of it */
     rad_life life;
-    rad_berth *berth; /* NULL: it did not run yet */
+    rad_fiber_stack *fiber_stack; /* NULL: it did not run yet */
     rad_runtime *runtime;
     uint8_t leave; /* what it wants of whoever is landed on */
     uint16_t last; /* the worker it parked on */
@@ -82,8 +82,8 @@ RAD_INTERNAL void rad__strand_open(rad_strand *s, rad_runtime *runtime);
  */
 RAD_INTERNAL void rad__strand_leave(enum rad_leave leave);
 
-/* The same for good, by the strand on this berth. Returns when there is another one on it. */
-RAD_INTERNAL void rad__strand_end(rad_berth *berth);
+/* The same for good, by the strand on this fiber stack. Returns when there is another one on it. */
+RAD_INTERNAL void rad__strand_end(rad_fiber_stack *fiber_stack);
 
 /* For the executor: the run of every strand. */
 RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
@@ -91,11 +91,11 @@ RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
 /* What follows a switch, on the stack that it went to. */
 RAD_INTERNAL void rad__strand_commit(rad_core *core, rad_strand *left);
 
-/* Provided by whoever makes strands: one that did not run yet gets its berth … */
-RAD_INTERNAL void rad__strand_board(rad_core *core, rad_strand *s);
+/* Provided by whoever makes strands: one that did not run yet gets its fiber stack … */
+RAD_INTERNAL void rad__strand_take_stack(rad_core *core, rad_strand *s);
 
 /* … and gives it back, when it is off its stack for good; what it was can be used again. Both on this core. */
-RAD_INTERNAL void rad__strand_vacate(rad_core *core, rad_strand *s);
+RAD_INTERNAL void rad__strand_give_stack(rad_core *core, rad_strand *s);
 RAD_INTERNAL void rad__strand_ended(rad_core *core, rad_strand *s);
 
 /* Who is to run next on this core, instead of the worker; or NULL. */
@@ -119,15 +119,15 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
     core->running = next;
     if (next != NULL) {
         rad__life_own(&next->life, core->worker->id);
-        if (RAD_UNLIKELY(next->berth == NULL)) rad__strand_board(core, next);
-        to = &next->berth->context;
+        if (RAD_UNLIKELY(next->fiber_stack == NULL)) rad__strand_take_stack(core, next);
+        to = &next->fiber_stack->context;
     }
-    rad_berth *berth = self->berth;
-    uintptr_t low = (uintptr_t)berth->base; /* how far above it we are. tidy: address ok */
-    if (RAD_UNLIKELY(rad__context_pointer() - low > berth->size)) rad__strand_overflows(self);
+    rad_fiber_stack *fiber_stack = self->fiber_stack;
+    uintptr_t low = (uintptr_t)fiber_stack->base; /* how far above it we are. tidy: address ok */
+    if (RAD_UNLIKELY(rad__context_pointer() - low > fiber_stack->size)) rad__strand_overflows(self);
     rad_exceptions held;
     rad__exceptions_leave(&core->exceptions, &held);
-    rad__context_switch(&berth->context, to);
+    rad__context_switch(&fiber_stack->context, to);
     core = rad__core(); /* perhaps another one */
     if (RAD_UNLIKELY(rad__exceptions_any(&held))) rad__exceptions_resume(&core->exceptions, &held);
     rad_strand *left = core->left;

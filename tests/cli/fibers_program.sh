@@ -233,7 +233,7 @@ members = subprocess.run(["ar", "t", build + "/libraddle.a"], capture_output=Tru
 with tempfile.TemporaryDirectory() as dir:
     count = 0
     for member in members:
-        if not member.startswith("src_rt_") or member in ("src_rt_ops.c.o", "src_rt_test_calls.c.o", "src_rt_watch.c.o"):
+        if not member.startswith("src_rt_") or member in ("src_rt_ops.c.o", "src_rt_test_calls.c.o", "src_rt_monitor.c.o"):
             continue
         path = os.path.join(dir, member)
         with open(path, "wb") as out:

@@ -1,7 +1,7 @@
-/* berth.c — berths (rt/berth.c): two cores board and vacate through the pool that they share, a strand may end on
- * another core than it began, and the watch cools what nobody needed. Each berth belongs to one strand, one core or the
- * pool; nobody is on a stack while its memory is given back; and in the end all strands have one at the same time:
- * there are as many as berth.h counts, so who does not find one looks for it for ever. */
+/* berth.c — fiber stacks (rt/fiber_stack.c): two cores take and give them back through the pool that they share, a
+ * strand may end on another core than it began, and the monitor cools what nobody needed. Each belongs to one strand,
+ * one core or the pool; nobody is on a stack while its memory is given back; and in the end all strands have one at the
+ * same time: there are as many as fiber_stack.h counts, so who does not find one looks for it for ever. */
 #include "base/alloc.h"
 #include "lab/l2/model.h"
 #include "rt/strand.h"
@@ -10,9 +10,9 @@ enum { EACH, KEPT, TURNS, COOLS, HANDS };
 enum { CORES = 2, EACH_MAX = 2, KEPT_MAX = 2, STACK = 8 << 10 };
 enum { STRANDS_MAX = CORES * EACH_MAX, BERTHS_MAX = STRANDS_MAX + CORES * KEPT_MAX };
 
-static rad_berths pool;
-static rad_berth berths[BERTHS_MAX];
-static rad_berth_rack racks[CORES];
+static rad_fiber_stacks pool;
+static rad_fiber_stack berths[BERTHS_MAX];
+static rad_fiber_stack_cache caches[CORES];
 static rad_strand strands[CORES][EACH_MAX];
 static _Atomic(rad_strand *) handed;
 static uint32_t berth_count;
@@ -36,36 +36,36 @@ static void body(void *berth)
 
 static void board(uint32_t core, rad_strand *s)
 {
-    rad__berth_board(&pool, &racks[core], s, body);
-    RAD_MODEL_ASSERT(s->berth->strand == s && s->berth->is_made);
-    *(uint64_t *)s->berth->base = core; /* it runs */
+    rad__fiber_stack_take(&pool, &caches[core], s, body);
+    RAD_MODEL_ASSERT(s->fiber_stack->strand == s && s->fiber_stack->is_made);
+    *(uint64_t *)s->fiber_stack->base = core; /* it runs */
 }
 
 static void vacate(uint32_t core, rad_strand *s)
 {
-    rad_berth *b = s->berth;
+    rad_fiber_stack *b = s->fiber_stack;
     RAD_MODEL_ASSERT(b->strand == s);
     *(uint64_t *)b->base = core;
-    s->berth = NULL;
-    rad__berth_vacate(&pool, &racks[core], b);
+    s->fiber_stack = NULL;
+    rad__fiber_stack_give(&pool, &caches[core], b);
 }
 
 /* All of them were in use, a second ago. */
 static void berth_setup(const rad_case *c)
 {
-    rad_strand some[BERTHS_MAX] = {{.berth = NULL}};
+    rad_strand some[BERTHS_MAX] = {{.fiber_stack = NULL}};
     berth_count = (uint32_t)(CORES * (c->params[EACH] + c->params[KEPT]));
     for (uint32_t i = 0; i < berth_count; i++) {
         rad_stack stack = {.base = rad__alloc_lines(1, STACK), .size = STACK, .number = i};
-        rad__berth_add(&pool, &berths[i], &stack);
+        rad__fiber_stack_add(&pool, &berths[i], &stack);
     }
     for (uint32_t i = 0; i < berth_count; i++) board(0, &some[i]);
     for (uint32_t i = 0; i < berth_count; i++) vacate(0, &some[i]);
-    rad__berths_cool(&pool, 0);
-    for (uint32_t i = 0; i < CORES; i++) racks[i].most = (uint32_t)c->params[KEPT];
+    rad__fiber_stacks_cool(&pool, 0);
+    for (uint32_t i = 0; i < CORES; i++) caches[i].most = (uint32_t)c->params[KEPT];
     rad__model_name(&pool, sizeof pool, "pool");
     rad__model_name(berths, sizeof berths, "berth");
-    rad__model_name(racks, sizeof racks, "rack");
+    rad__model_name(caches, sizeof caches, "rack");
     rad__model_name(strands, sizeof strands, "strand");
 }
 
@@ -98,7 +98,7 @@ static void hand_over(const rad_case *c, uint32_t core)
 static void berth_body(const rad_case *c, uint32_t thread)
 {
     if (thread == CORES) {
-        for (int64_t i = 0; i < c->params[COOLS]; i++) rad__berths_cool(&pool, BERTHS_MAX);
+        for (int64_t i = 0; i < c->params[COOLS]; i++) rad__fiber_stacks_cool(&pool, BERTHS_MAX);
         return;
     }
     if (c->params[HANDS]) {
@@ -112,7 +112,7 @@ static void berth_body(const rad_case *c, uint32_t thread)
     board_all(c, thread);
 }
 
-static uint32_t count(const rad_berth *b)
+static uint32_t count(const rad_fiber_stack *b)
 {
     uint32_t n = 0;
     for (; b != NULL; b = b->next, n++) RAD_MODEL_ASSERT(b->strand == NULL && n < berth_count);
@@ -124,13 +124,13 @@ static void berth_check(const rad_case *c)
     uint32_t all = count(pool.warm) + count(pool.cold), on = 0;
     RAD_MODEL_ASSERT(pool.warm_count == count(pool.warm) && pool.warm_least <= pool.warm_count);
     for (uint32_t i = 0; i < CORES; i++) {
-        RAD_MODEL_ASSERT(racks[i].count == count(racks[i].first));
-        RAD_MODEL_ASSERT(racks[i].count <= (uint32_t)c->params[KEPT]);
-        all += racks[i].count;
+        RAD_MODEL_ASSERT(caches[i].count == count(caches[i].first));
+        RAD_MODEL_ASSERT(caches[i].count <= (uint32_t)c->params[KEPT]);
+        all += caches[i].count;
     }
     for (uint32_t i = 0; i < berth_count; i++) {
         const rad_strand *s = berths[i].strand;
-        RAD_MODEL_ASSERT(s == NULL || s->berth == &berths[i]);
+        RAD_MODEL_ASSERT(s == NULL || s->fiber_stack == &berths[i]);
         on += s != NULL;
         rad__free(berths[i].base);
     }
@@ -147,5 +147,5 @@ static const rad_param berth_params[] = {
 };
 
 RAD_MODEL(berth, .name = "l2-berth", .about = "stacks that go from one fiber to the next", .params = berth_params,
-          .covers = "berth lock", .thread_count = berth_threads, .thread_role = berth_role, .setup = berth_setup,
+          .covers = "fiber_stack lock", .thread_count = berth_threads, .thread_role = berth_role, .setup = berth_setup,
           .body = berth_body, .check = berth_check);

@@ -12,15 +12,15 @@ static rad_shell shells[RAD_CREW_WORKERS];
 static rad_runtime runtime;
 static rad_slot *slots[RAD_CREW_SLOTS];
 static uint32_t slot_count;
-static rad_berth berths[RAD_CREW_SLOTS];
+static rad_fiber_stack fiber_stacks[RAD_CREW_SLOTS];
 static bool is_whole;
 
 /* As in rt/runtime.c. */
 static uint64_t worker_rests(void *context, rad_worker *w)
 {
-    rad_seat *seat = rad_worker_scratch(w);
+    rad_rt_worker *rt_worker = rad_worker_scratch(w);
     (void)context;
-    return rad__timers_rest(seat);
+    return rad__timers_rest(rt_worker);
 }
 
 /* As in rt/runtime.c, which is not compiled for models. */
@@ -36,7 +36,7 @@ static void slot_open(rad_slot **list)
     rad_slot *slot = rad__alloc_lines(1, sizeof *slot);
     RAD_MODEL_ASSERT(slot_count < RAD_CREW_SLOTS);
     rad_stack stack = {.base = rad__alloc_lines(1, STACK), .size = STACK, .number = slot_count};
-    rad__berth_add(&runtime.berths, &berths[slot_count], &stack);
+    rad__fiber_stack_add(&runtime.fiber_stacks, &fiber_stacks[slot_count], &stack);
     slots[slot_count++] = slot;
     rad__waitable_open(&slot->done, RAD_KIND_FIBER);
     rad__strand_open(&slot->strand, &runtime);
@@ -48,16 +48,16 @@ static void slot_open(rad_slot **list)
 static void worker_open(uint32_t id, uint32_t inside)
 {
     rad_shell *shell = &shells[id];
-    rad_seat *seat = rad__alloc_lines(1, sizeof *seat);
+    rad_rt_worker *rt_worker = rad__alloc_lines(1, sizeof *rt_worker);
     RAD_MODEL_ASSERT(rad__worker_open(&shell->worker, &executor.sched, id));
-    seat->core.worker = &shell->worker;
-    seat->core.runtime = &runtime;
-    for (; seat->idle_count < inside; seat->idle_count++) slot_open(&seat->idle);
-    seat->prng = rad__prng(1, RAD_STREAM_SELECT, id);
-    rad__timers_open(seat, 0);
+    rt_worker->core.worker = &shell->worker;
+    rt_worker->core.runtime = &runtime;
+    for (; rt_worker->idle_count < inside; rt_worker->idle_count++) slot_open(&rt_worker->idle);
+    rt_worker->prng = rad__prng(1, RAD_STREAM_SELECT, id);
+    rad__timers_open(rt_worker, 0);
     shell->exec = &executor;
-    shell->scratch = seat;
-    rad__model_name(seat, sizeof *seat, "seat");
+    shell->scratch = rt_worker;
+    rad__model_name(rt_worker, sizeof *rt_worker, "seat");
 }
 
 void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool whole)
@@ -73,7 +73,7 @@ void rad__crew_open(uint32_t workers, uint32_t outside, uint32_t inside, bool wh
     rad__model_name(&executor, sizeof executor, "executor");
     rad__model_name(shells, sizeof shells, "shell");
     rad__model_name(&runtime, sizeof runtime, "runtime");
-    rad__model_name(berths, sizeof berths, "berth");
+    rad__model_name(fiber_stacks, sizeof fiber_stacks, "berth");
     for (uint32_t i = 0; i < workers; i++) worker_open(i, inside);
     for (uint32_t i = 0; i < outside; i++) slot_open(&runtime.idle);
 }
@@ -202,19 +202,19 @@ void rad__crew_close(void)
     uint32_t idle = length(runtime.idle);
     RAD_MODEL_ASSERT(rad__sched_leftover(&executor.sched) == NULL);
     for (uint32_t i = 0; i < executor.sched.config.workers; i++) {
-        rad_seat *seat = shells[i].scratch;
-        RAD_MODEL_ASSERT(seat->core.left == NULL);
-        RAD_MODEL_ASSERT(rad__wheel_next(&seat->wheel) == UINT64_MAX);
-        idle += length(seat->idle);
+        rad_rt_worker *rt_worker = shells[i].scratch;
+        RAD_MODEL_ASSERT(rt_worker->core.left == NULL);
+        RAD_MODEL_ASSERT(rad__wheel_next(&rt_worker->wheel) == UINT64_MAX);
+        idle += length(rt_worker->idle);
         rad__worker_close(&shells[i].worker);
-        rad__free(seat);
+        rad__free(rt_worker);
     }
     RAD_MODEL_ASSERT(idle == slot_count); /* each was given back, once */
     for (uint32_t i = 0; i < slot_count; i++) {
         uint64_t word = rad__life_look(&slots[i]->strand.life);
         RAD_MODEL_ASSERT(rad__life_state(word) == RAD_FIBER_IDLE);
-        RAD_MODEL_ASSERT(slots[i]->strand.berth == NULL && berths[i].strand == NULL);
-        rad__free(berths[i].base);
+        RAD_MODEL_ASSERT(slots[i]->strand.fiber_stack == NULL && fiber_stacks[i].strand == NULL);
+        rad__free(fiber_stacks[i].base);
         rad__free(slots[i]);
     }
     rad__ready_close(&runtime.ready);

@@ -30,7 +30,7 @@ static const char *executor_role(const rad_case *c, uint32_t thread)
 
 static void wake(uint32_t worker)
 {
-    if (worker != RAD_NONE) rad__os_word_wake(&sched.idle.seats[worker].token, 1);
+    if (worker != RAD_NONE) rad__os_word_wake(&sched.idle.seats[worker].wake_word, 1);
 }
 
 static enum rad_run run_item(rad_task *task, rad_worker *w)
@@ -79,7 +79,7 @@ static void work(rad_worker *w)
 {
     while (w->phase != RAD_PHASE_STOPPED) {
         uint32_t draw = rad__worker_draws(w) ? rad__model_choose(w->sched->config.workers - 1) : 0;
-        if (rad__worker_waits(w)) rad__os_word_wait(&sched.idle.seats[w->id].token, 0);
+        if (rad__worker_waits(w)) rad__os_word_wait(&sched.idle.seats[w->id].wake_word, 0);
         wake(rad__worker_step(w, draw).woken);
     }
 }

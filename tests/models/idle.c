@@ -42,7 +42,7 @@ static void idle_setup(const rad_case *c)
 
 static void wake(uint32_t worker)
 {
-    if (worker != RAD_NONE) rad__os_word_wake(&idle.seats[worker].token, 1);
+    if (worker != RAD_NONE) rad__os_word_wake(&idle.seats[worker].wake_word, 1);
 }
 
 static void call_all(uint32_t workers)
@@ -104,9 +104,9 @@ static bool all_done(void)
 /* Waits for its token; true: it counts as a searcher now. */
 static bool sleep_until_called(uint32_t self)
 {
-    while (!rad__idle_take_token(&idle, self)) {
+    while (!rad__idle_take_wake_word(&idle, self)) {
         if (all_done()) return false;
-        rad__os_word_wait(&idle.seats[self].token, 0);
+        rad__os_word_wait(&idle.seats[self].wake_word, 0);
     }
     return true;
 }

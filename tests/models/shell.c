@@ -8,7 +8,7 @@ static void shell_sleep(rad_shell *shell)
 {
     const rad_exec_hooks *hooks = &shell->exec->hooks;
     rad_worker *w = &shell->worker;
-    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].wake_word;
     uint64_t ns = hooks->rest ? hooks->rest(hooks->context, w) : UINT64_MAX;
     bool may_leave = w->id >= w->sched->config.workers && ns == UINT64_MAX;
     if (may_leave) ns = hooks->retire_ns;

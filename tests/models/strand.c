@@ -73,7 +73,7 @@ static void look(uint32_t fiber)
     rad_strand *s = &fibers[fiber].slot->strand;
     uint64_t word = rad__life_look(&s->life);
     if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(s, word)) return;
-    RAD_MODEL_ASSERT(s->berth != NULL && s->berth->strand == s);
+    RAD_MODEL_ASSERT(s->fiber_stack != NULL && s->fiber_stack->strand == s);
     RAD_MODEL_ASSERT(turns[fiber] < wanted[fiber]);
     rad__strand_let_go(s);
 }

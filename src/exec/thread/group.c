@@ -31,7 +31,7 @@
  * chain runs, or what it waits for is queued where its own worker takes it first.
  *
  * Rejected: an atomic count for everything (two more locked operations for each job: 4 of 17 ns); letting the
- * worker's token stand for the end of a group (a second reason to wake would have to be told from the first);
+ * worker's wake word stand for the end of a group (a second reason to wake would have to be told from the first);
  * continuations instead of waiting (no stack to nest, but the program is turned inside out). */
 #include "exec/thread/thread.h"
 

@@ -106,11 +106,11 @@ static uint32_t shell_draw(rad_shell *shell)
 /* False: the time has passed. */
 static bool sleep_for(const rad_exec_hooks *hooks, rad_worker *w, uint64_t ns)
 {
-    _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    _Atomic uint32_t *wake_word = &w->sched->idle.seats[w->id].wake_word;
     enum rad_exec_slept slept = hooks->sleep ? hooks->sleep(hooks->context, w, ns) : RAD_SLEPT_NOT;
     if (slept != RAD_SLEPT_NOT) return slept == RAD_SLEPT_UNTIL_WOKEN;
-    if (ns != UINT64_MAX) return rad__os_word_wait_for(token, 0, ns);
-    rad__os_word_wait(token, 0);
+    if (ns != UINT64_MAX) return rad__os_word_wait_for(wake_word, 0, ns);
+    rad__os_word_wait(wake_word, 0);
     return true;
 }
 

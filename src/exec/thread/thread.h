@@ -16,17 +16,17 @@
  *           is taken only when it has not moved for a moment. And whoever stole a task that took less time than
  *           stealing it rests before the next one. (Without: a chain of spawns 193 ns a task with two workers, 21
  *           with one; batches of empty tasks 175 and 13.)
- * Sleep     on the worker's token. Whoever builds on the executor may let one worker at a time sleep elsewhere,
- *           where other things wake it as well (hooks: sleep, wake). Who gives a token has to know where its worker
+ * Sleep     on the worker's wake word. Whoever builds on the executor may let one worker at a time sleep elsewhere,
+ *           where other things wake it as well (hooks: sleep, wake). Who gives a wake word has to know where its worker
  *           sleeps:
  *
  *              worker that goes elsewhere                   waker (rad__exec_wake_thread)
- *         S1   away := itself             (seq_cst)    G1   gives the token
- *         S2   loads its token            (seq_cst)    G2   changes the token, to what it is     (seq_cst)
+ *         S1   away := itself             (seq_cst)    G1   gives the wake word
+ *         S2   loads its wake word            (seq_cst)    G2   changes the wake word, to what it is     (seq_cst)
  *              there ? does not sleep                  G3   loads away                           (seq_cst)
- *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes the token
+ *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes the wake word
  *         S4   away := nobody
- *           Claim: no token is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
+ *           Claim: no wake word is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
  *           after S1, and `wake` is called, or the worker is at S4. `wake` is remembered: before S3 it ends the
  *           sleep at once, after S4 it ends the next one, for nothing.
  * Waiting   A task that waits for its group steps its own worker from inside its run: group.c.
@@ -63,7 +63,7 @@ typedef struct rad_shell {
     rad_os_thread thread;
     bool started;      /* there is a thread to join */
     _Atomic bool left; /* … which has left its seat, or is about to */
-    /* For a wait that cannot use the token: its worker has not announced that it sleeps. */
+    /* For a wait that cannot use the wake word: its worker has not announced that it sleeps. */
     _Alignas(64) _Atomic uint32_t bell; /* rung when something was sent */
     _Atomic uint32_t listening;         /* somebody waits for the bell */
 } rad_shell;
@@ -80,8 +80,8 @@ typedef struct rad_exec_hooks {
     /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
      * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
     uint64_t (*rest)(void *context, rad_worker *w);
-    /* Instead of sleeping on its token it may sleep elsewhere, between rad__shell_away and rad__shell_back, for `ns`
-     * at most, or until `wake` was called, by any thread. */
+    /* Instead of sleeping on its wake word it may sleep elsewhere, between rad__shell_away and rad__shell_back, for
+     * `ns` at most, or until `wake` was called, by any thread. */
     enum rad_exec_slept (*sleep)(void *context, rad_worker *w, uint64_t ns);
     void (*wake)(void *context);
     /* Before it searches: may wake tasks (rad_worker_wake) or let it be. True: it did. */
@@ -118,17 +118,17 @@ static inline rad_shell *rad__shell_of(rad_worker *w)
 static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
 {
     if (RAD_LIKELY(worker == RAD_NONE)) return;
-    _Atomic uint32_t *token = &exec->sched.idle.seats[worker].token;
+    _Atomic uint32_t *wake_word = &exec->sched.idle.seats[worker].wake_word;
     if (exec->hooks.wake != NULL) {
-        /* G2, pairs with S2. It changes no bit: it orders the token before the load of `away`. */
-        atomic_fetch_or_explicit(token, 0, memory_order_seq_cst);
+        /* G2, pairs with S2. It changes no bit: it orders the wake word before the load of `away`. */
+        atomic_fetch_or_explicit(wake_word, 0, memory_order_seq_cst);
         /* G3, pairs with S1. */
         if (atomic_load_explicit(&exec->away, memory_order_seq_cst) == worker + 1) {
             exec->hooks.wake(exec->hooks.context);
             return;
         }
     }
-    rad__os_word_wake(token, 1);
+    rad__os_word_wake(wake_word, 1);
 }
 
 /* S1, S2, in PARKED: false when somebody else is away, or there is no need to sleep. */
@@ -141,9 +141,9 @@ static inline bool rad__shell_away(rad_worker *w)
     if (!atomic_compare_exchange_strong_explicit(&exec->away, &nobody, w->id + 1, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return false;
-    const _Atomic uint32_t *token = &w->sched->idle.seats[w->id].token;
+    const _Atomic uint32_t *wake_word = &w->sched->idle.seats[w->id].wake_word;
     /* S2, pairs with G2. */
-    if (atomic_load_explicit(token, memory_order_seq_cst) == 0) return true;
+    if (atomic_load_explicit(wake_word, memory_order_seq_cst) == 0) return true;
     atomic_store_explicit(&exec->away, 0, memory_order_release); /* pairs with S1 of the next */
     return false;
 }

@@ -18,11 +18,11 @@
 static void stack_bounds(rad_cfi_frame *f)
 {
     const rad_runner *r = rad__stage.current;
-    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
-    uintptr_t low = berth ? (uintptr_t)berth->base /* bounds of what is read. tidy: address ok */
-                          : (uintptr_t)r->stack;   /* tidy: address ok */
+    const rad_fiber_stack *fiber_stack = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.fiber_stack : NULL;
+    uintptr_t low = fiber_stack ? (uintptr_t)fiber_stack->base /* bounds of what is read. tidy: address ok */
+                                : (uintptr_t)r->stack;         /* tidy: address ok */
     f->low = low;
-    f->high = low + (berth ? berth->size : r->stack_size);
+    f->high = low + (fiber_stack ? fiber_stack->size : r->stack_size);
 }
 
 static void frame_begin(rad_cfi_frame *f, const ucontext_t *c)

@@ -51,10 +51,10 @@ static bool find(search *s, uintptr_t address)
 
 static void calls_of(const rad_runner *r, rad_backtrace *calls)
 {
-    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
+    const rad_fiber_stack *fiber_stack = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.fiber_stack : NULL;
     calls->count = 0;
-    if (berth != NULL)
-        rad__backtrace(calls, &berth->context, berth->base, berth->size);
+    if (fiber_stack != NULL)
+        rad__backtrace(calls, &fiber_stack->context, fiber_stack->base, fiber_stack->size);
     else if (r->kind == RAD_RUNNER_THREAD && r->stack != NULL)
         rad__backtrace(calls, &r->context, r->stack, r->stack_size);
 }

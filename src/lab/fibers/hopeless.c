@@ -61,7 +61,7 @@ static bool can_be_cancelled(const rad_runner *r, const waited *w)
 static void timed_is_hopeful(void)
 {
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
-        const rad_wheel *w = &((const rad_seat *)x->shell.scratch)->wheel;
+        const rad_wheel *w = &((const rad_rt_worker *)x->shell.scratch)->wheel;
         for (uint32_t level = 0; level < RAD_WHEEL_LEVELS; level++) {
             for (uint32_t slot = 0; w->slots[level] && slot < RAD_WHEEL_SLOTS; slot++) {
                 const rad_timer_link *head = &w->lists[level][slot];

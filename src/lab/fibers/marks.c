@@ -93,7 +93,7 @@ STAYING(MARKED_STAYING)
 /* Memory that no runner has used. */
 static long fresh(long at, size_t size)
 {
-    bool seen = rad__watch != NULL && rad__stage.running && rad__argument_pointer(at) != MAP_FAILED;
+    bool seen = rad__monitor != NULL && rad__stage.running && rad__argument_pointer(at) != MAP_FAILED;
     if (seen) rad__watched_forget(rad__argument_pointer(at), size);
     return at;
 }

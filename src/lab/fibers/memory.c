@@ -30,7 +30,7 @@ static int64_t held;
 static void *got(void *p, const void *pc)
 {
     if (p == NULL) return NULL;
-    if (rad__watch != NULL) rad__watched_allocated(p, malloc_usable_size(p), pc);
+    if (rad__monitor != NULL) rad__watched_allocated(p, malloc_usable_size(p), pc);
     held += (int64_t)malloc_usable_size(p);
     uint64_t limit = rad__stage.memory_limit;
     if (RAD_UNLIKELY(limit > 0 && held > (int64_t)limit && rad__stage.running))
@@ -95,7 +95,7 @@ static void give(void *p, const void *pc)
     size_t size = malloc_usable_size(p);
     if (rad__stage.running) rad__free_check(p, size);
     held -= (int64_t)size;
-    if (rad__stage.running && rad__watch != NULL && rad__watched_free(p, size, pc)) return;
+    if (rad__stage.running && rad__monitor != NULL && rad__watched_free(p, size, pc)) return;
     if (kept_awaited > 0 && is_kept(p)) return;
     __libc_free(p);
 }
@@ -113,7 +113,7 @@ static void *moved(void *p, size_t size, const void *pc)
 
 static void *resized(void *p, size_t size, const void *pc)
 {
-    if (p != NULL && size > 0 && rad__watch != NULL && rad__stage.running) return moved(p, size, pc);
+    if (p != NULL && size > 0 && rad__monitor != NULL && rad__stage.running) return moved(p, size, pc);
     int64_t before = held;
     gone(p);
     void *grown = __libc_realloc(p, size);

@@ -147,7 +147,7 @@ static bool is_of_stacks(const range *r)
 {
     rad_stack_place place;
     for (const rad_lab_exec *x = rad__stage.execs; x; x = x->next) {
-        const rad_runtime *rt = ((const rad_seat *)x->shell.scratch)->core.runtime;
+        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->core.runtime;
         if (rt && rad__stacks_find(&rt->stacks, r->from, &place) && rad__stacks_find(&rt->stacks, r->to - 1, &place))
             return true;
     }
@@ -174,16 +174,17 @@ static void find_cuts(void)
     const rad_stage *s = &rad__stage;
     reach.cut_count = 0;
     for (const rad_lab_exec *x = s->execs; x; x = x->next) {
-        const rad_seat *seat = x->shell.scratch;
-        const rad_runtime *rt = seat->core.runtime;
+        const rad_rt_worker *rt_worker = x->shell.scratch;
+        const rad_runtime *rt = rt_worker->core.runtime;
         cut_out(x, sizeof *x);
-        cut_out(seat, sizeof *seat);
+        cut_out(rt_worker, sizeof *rt_worker);
         if (rt) cut_out(rt, sizeof *rt);
         for (const rad_slot *slot = rt ? rt->made : NULL; slot; slot = slot->made_before) cut_out(slot, sizeof *slot);
     }
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_slot *slot = s->runners[i].slot;
-        if (slot && !s->runners[i].ended && slot->strand.berth) cut_out(slot->strand.berth, sizeof *slot->strand.berth);
+        if (slot && !s->runners[i].ended && slot->strand.fiber_stack)
+            cut_out(slot->strand.fiber_stack, sizeof *slot->strand.fiber_stack);
     }
 }
 
@@ -333,12 +334,12 @@ static void close_runtime(void)
     for (const rad_lab_exec *x = s->execs; x; x = x->next) {
         close_block(x);
         close_block(x->shell.scratch);
-        close_block(((const rad_seat *)x->shell.scratch)->core.runtime);
+        close_block(((const rad_rt_worker *)x->shell.scratch)->core.runtime);
     }
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_slot *slot = s->runners[i].slot;
         close_block(slot);
-        if (slot) close_block(slot->strand.berth);
+        if (slot) close_block(slot->strand.fiber_stack);
     }
 }
 
@@ -346,17 +347,17 @@ static void close_runtime(void)
 
 static range live_stack(const rad_runner *r)
 {
-    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
-    const rad_context *c = berth ? &berth->context : &r->context;
-    uint64_t base = berth ? number_of(berth->base) : number_of(r->stack);
-    uint64_t size = berth ? berth->size : r->stack_size;
+    const rad_fiber_stack *fiber_stack = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.fiber_stack : NULL;
+    const rad_context *c = fiber_stack ? &fiber_stack->context : &r->context;
+    uint64_t base = fiber_stack ? number_of(fiber_stack->base) : number_of(r->stack);
+    uint64_t size = fiber_stack ? fiber_stack->size : r->stack_size;
 #ifdef RAD_CONTEXT_UCONTEXT
     (void)c;
     return (range){base, base + size};
 #else
     uint64_t top = number_of(c->stack);
     bool known = top - base < size;
-    if (base == 0 || r->ended || (berth && berth->strand != &r->slot->strand)) return (range){0, 0};
+    if (base == 0 || r->ended || (fiber_stack && fiber_stack->strand != &r->slot->strand)) return (range){0, 0};
     return (range){known ? top & ~UINT64_C(7) : base, base + size};
 #endif
 }
@@ -464,8 +465,8 @@ bool rad__reach_begin(void)
 void rad__reach_runner(const rad_runner *r)
 {
     range live = live_stack(r);
-    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
-    const rad_context *c = berth ? &berth->context : &r->context;
+    const rad_fiber_stack *fiber_stack = r->kind == RAD_RUNNER_FIBER ? r->slot->strand.fiber_stack : NULL;
+    const rad_context *c = fiber_stack ? &fiber_stack->context : &r->context;
     uint64_t from = number_of(c), arg = number_of(r->arg);
     reach_word(&arg, true);
     if (live.from != 0) {

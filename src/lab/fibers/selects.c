@@ -95,7 +95,7 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     uint32_t many = offer(cases, count, offered);
     uint32_t first = many > 0 ? offered[rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, many)] : 0;
     rad_core *core = rad__core();
-    if (core != NULL) rad__seat_of(core)->prng = in_order;
+    if (core != NULL) rad__rt_worker_of(core)->prng = in_order;
     for (uint32_t i = 0; i < count; i++) turned[i] = cases[(first + i) % count];
     int done = rad__op_select(turned, count, until);
     if (done < 0) return done;

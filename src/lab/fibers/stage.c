@@ -211,7 +211,7 @@ void rad__point(uint32_t site, const void *object)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else
         rad__thread_leave(RAD_RUN_YIELD);
-    if (rad__watch != NULL) rad__watched_operation(site, object);
+    if (rad__monitor != NULL) rad__watched_operation(site, object);
     if (RAD_UNLIKELY(rad__signals_pending > 0)) signals_come(r, site, object);
     if (RAD_UNLIKELY(rad__stage.stops)) {
         rad__stage.stops = false;
@@ -230,7 +230,7 @@ void rad__leave_for_good(void)
             rad_strand *self = core->running;
             self->leave = RAD_LEAVE_PARK;
             core->left = self;
-            rad__context_switch(&self->berth->context, &core->context);
+            rad__context_switch(&self->fiber_stack->context, &core->context);
         }
     }
 }

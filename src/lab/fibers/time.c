@@ -23,7 +23,7 @@ enum { EXPIRED_AT_ONCE = 64, LOOKS = 3, LOOKS_IN_STEP = 64, DOUBLINGS = 17 };
 #define PATIENCE_NS       UINT64_C(2000000000)
 #define PATIENCE_TIMED_NS UINT64_C(10000000)
 
-static rad_seat *seat_of(rad_lab_exec *x)
+static rad_rt_worker *seat_of(rad_lab_exec *x)
 {
     return x->shell.scratch;
 }
@@ -78,12 +78,13 @@ static bool fibers_expire(void)
     rad_expired expired[EXPIRED_AT_ONCE];
     bool any = false;
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
-        rad_seat *seat = seat_of(x);
+        rad_rt_worker *rt_worker = seat_of(x);
         uint32_t count;
-        rad__core_set(&seat->core);
-        while ((count = rad__wheel_expire(&seat->wheel, rad__stage.now_ns, expired, EXPIRED_AT_ONCE)) > 0) {
+        rad__core_set(&rt_worker->core);
+        while ((count = rad__wheel_expire(&rt_worker->wheel, rad__stage.now_ns, expired, EXPIRED_AT_ONCE)) > 0) {
             any = true;
-            for (uint32_t i = 0; i < count; i++) rad__strand_unpark(&seat->core, expired[i].who, expired[i].ticket);
+            for (uint32_t i = 0; i < count; i++)
+                rad__strand_unpark(&rt_worker->core, expired[i].who, expired[i].ticket);
         }
         rad__core_set(NULL);
     }

@@ -217,7 +217,7 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     set_waiting(t, !can);
     rad__thread_leave(can ? RAD_RUN_YIELD : RAD_RUN_BLOCKED);
     bool done = can_continue(t) && !is_broken(t);
-    if (rad__watch != NULL) rad__watched_operation(site, address);
+    if (rad__monitor != NULL) rad__watched_operation(site, address);
     t->wait = RAD_WAIT_NONE;
     return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
 }

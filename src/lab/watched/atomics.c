@@ -84,7 +84,7 @@ static uint32_t operation_open(rad_watch *w, rad_view *v, const char *at, size_t
 
 void rad__watched_begin(const void *at, size_t size, enum rad_watched_kind kind, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL || !rad__stage.running) return;
     rad__watched_stop(site_of(kind), at, pc);
     rad_view *v = rad__view_now(w);
@@ -134,7 +134,7 @@ static void publish(rad_watch *w, rad_view *v, const rad_cell *cell, uint32_t lo
 
 void rad__watched_end(enum rad_watched_kind kind, int order)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL || w->operation_at == NULL) return;
     bool writes = kind != RAD_WATCHED_LOAD && kind != RAD_WATCHED_CAS_FAILED, changed = false;
@@ -161,7 +161,7 @@ void rad__watched_end(enum rad_watched_kind kind, int order)
 
 void rad__watched_fence(int order)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL) return;
     rad_order_view view = rad__order_of(v);
@@ -171,7 +171,7 @@ void rad__watched_fence(int order)
 /* A point, and a plain access all the same: it can race. */
 void rad__watched_volatile(const void *at, size_t size, int writes, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL || !rad__stage.running) return;
     rad__watched_stop(writes ? RAD_AT_WRITE : RAD_AT_READ, at, pc);
     rad_view *v = rad__view_now(w);

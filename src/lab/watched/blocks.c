@@ -41,7 +41,7 @@ static rad_block *block_place(rad_block *table, uint32_t run, const void *block)
 
 void rad__watched_allocated(const void *block, size_t size, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     const rad_runner *r = rad__stage.current;
     rad__watched_forget(block, size);
     uint32_t *count = w->runs ? &w->block_count : &w->block_count_before;
@@ -63,7 +63,7 @@ static rad_block_call allocated(const rad_watch *w, const void *block)
 /* Another process may have come here before, and this memory is shared. */
 void rad__watched_program(void)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL) return;
     w->runs = false;
     w->freed_before = w->freed_count = 0;
@@ -230,7 +230,7 @@ static bool free_in_run(rad_watch *w, rad_view *v, const rad_freed *f, const voi
 
 bool rad__watched_free(void *block, size_t size, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     const rad_runner *r = rad__stage.current;
     if (r == NULL || size == 0 || size > KEPT_BYTES / 2) return false;
     pc = rad__watched_caller(pc);

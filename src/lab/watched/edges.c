@@ -35,7 +35,7 @@ static uint32_t view_take(rad_watch *w, const rad_runner *r)
 
 void rad__watched_begins(rad_runner *r)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL || !w->runs || r->kind == RAD_RUNNER_CLOCK) return;
     const rad_runner *creator = rad__stage.running ? rad__stage.current : NULL;
     uint32_t index = view_take(w, r);
@@ -48,7 +48,7 @@ void rad__watched_begins(rad_runner *r)
 
 void rad__watched_ended(rad_runner *r)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL || r->view == 0) return;
     rad_view *v = &w->views[r->view - 1];
     if (v->runner == r->number) v->taken = false;
@@ -94,7 +94,7 @@ static uint32_t *passed_of(rad_watch *w, const void *object)
 
 void rad__watched_acquire(const void *object)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL || object == NULL) return;
     rad__clock_join(v->clock, passed_of(w, object), w->view_count);
@@ -102,7 +102,7 @@ void rad__watched_acquire(const void *object)
 
 void rad__watched_release(const void *object)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL || object == NULL) return;
     rad__clock_join(passed_of(w, object), v->clock, w->view_count);
@@ -111,7 +111,7 @@ void rad__watched_release(const void *object)
 
 void rad__watched_wakes(const rad_runner *r)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL || r->view == 0) return;
     rad__clock_join(w->views[r->view - 1].clock, v->clock, w->view_count);
@@ -158,7 +158,7 @@ static void rwlock_given(const pthread_rwlock_t *l)
 
 void rad__watched_operation(uint32_t site, const void *object)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     if (v == NULL || site >= RAD_AT_COUNT) return;
     if (w->any_everyone) rad__clock_join(v->clock, w->everyone, w->view_count);

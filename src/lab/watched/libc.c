@@ -168,7 +168,7 @@ static bool call_writes(enum rad_libc_call call)
 
 void rad__libc_begins(enum rad_libc_call call, const long *arguments, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (RAD_LIKELY(!is_seen(w, pc))) return;
     made m = {arguments, 0};
     const rad_libc_range *r = calls[call].ranges;
@@ -183,7 +183,7 @@ void rad__libc_begins(enum rad_libc_call call, const long *arguments, const void
 
 void rad__libc_ends(enum rad_libc_call call, const long *arguments, long result, const void *pc)
 {
-    if (RAD_LIKELY(!is_seen(rad__watch, pc))) return;
+    if (RAD_LIKELY(!is_seen(rad__monitor, pc))) return;
     made m = {arguments, result};
     int error = errno;
     for (const rad_libc_range *r = calls[call].ranges; r->use != RAD_LIBC_NOTHING; r++)
@@ -199,7 +199,7 @@ void rad__libc_ends(enum rad_libc_call call, const long *arguments, long result,
     RAD_API long rad__seen_##name(long a, long b, long c, long d, long e, long f) __asm__(#name);                      \
     long rad__seen_##name(long a, long b, long c, long d, long e, long f)                                              \
     {                                                                                                                  \
-        if (RAD_LIKELY(rad__watch == NULL)) return REAL(name, a, b, c, d, e, f);                                       \
+        if (RAD_LIKELY(rad__monitor == NULL)) return REAL(name, a, b, c, d, e, f);                                     \
         const long arguments[] = {a, b, c, d, e, f};                                                                   \
         rad__libc_begins(RAD_LIBC_##name, arguments, PC);                                                              \
         long result = REAL(name, a, b, c, d, e, f);                                                                    \

@@ -102,10 +102,10 @@ const void *rad__watched_caller(const void *pc)
 {
     enum { WORDS = 96 };
     const rad_runner *r = rad__stage.current;
-    const rad_berth *berth = r && r->kind == RAD_RUNNER_FIBER ? r->slot->strand.berth : NULL;
+    const rad_fiber_stack *fiber_stack = r && r->kind == RAD_RUNNER_FIBER ? r->slot->strand.fiber_stack : NULL;
     if (r == NULL || rad__watched_code(pc)) return pc;
-    const char *base = berth ? berth->base : r->stack;
-    size_t size = berth ? berth->size : r->stack_size;
+    const char *base = fiber_stack ? fiber_stack->base : r->stack;
+    size_t size = fiber_stack ? fiber_stack->size : r->stack_size;
     const char *at = __builtin_frame_address(0);
     for (uint32_t i = 0; i < WORDS && (size_t)(at - base) < size; i++, at += sizeof pc) {
         const void *found;
@@ -226,10 +226,11 @@ static bool is_stack(const char *at)
 {
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
-        const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
+        const rad_fiber_stack *fiber_stack =
+            r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.fiber_stack : NULL;
         if (r->kind == RAD_RUNNER_THREAD && r->stack && (size_t)(at - (const char *)r->stack) < r->stack_size)
             return true;
-        if (berth && (size_t)(at - (const char *)berth->base) < berth->size) return true;
+        if (fiber_stack && (size_t)(at - (const char *)fiber_stack->base) < fiber_stack->size) return true;
     }
     return false;
 }
@@ -256,7 +257,7 @@ void rad__watched_name(const void *at, char *text, size_t size)
 
 const char *rad__watched_variable(const void *at)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL) return NULL;
     uint64_t bits = (uintptr_t)at; /* tidy: address ok: where to look for the same one */
     uint32_t place = (uint32_t)(bits * UINT64_C(0x9e3779b97f4a7c15) >> 40) % RAD_NAMES_WATCHED_MAX;

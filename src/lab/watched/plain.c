@@ -112,7 +112,7 @@ static inline bool is_known(rad_watch *w, const rad_view *v, const char *at, siz
 
 void rad__watched_plain(const void *address, size_t size, int how, const void *pc)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     rad_view *v = rad__view_now(w);
     const char *at = address;
     if (v == NULL || size == 0) return;

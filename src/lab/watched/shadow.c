@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-rad_watch *rad__watch;
+rad_watch *rad__monitor;
 
 bool rad__watched_open(void)
 {
@@ -25,13 +25,13 @@ bool rad__watched_open(void)
         !RAD_GROW(&w->locations, &w->location_capacity, 16))
         return false;
     w->run = 1;
-    rad__watch = w;
+    rad__monitor = w;
     return true;
 }
 
 void rad__watched_points(const char *points)
 {
-    if (rad__watch != NULL) rad__watch->points = points[0] ? points : NULL;
+    if (rad__monitor != NULL) rad__monitor->points = points[0] ? points : NULL;
 }
 
 /* ---- Pages ------------------------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static void forget_in_page(const rad_watch *w, const rad_watched_page *p, uintpt
 
 void rad__watched_forget(const void *at, size_t size)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL || !w->runs || size == 0) return;
     uintptr_t bits = (uintptr_t)at; /* tidy: address ok: a key */
     uintptr_t from = bits >> 3, to = (bits + size + 7) >> 3;
@@ -107,14 +107,14 @@ void rad__watched_forget(const void *at, size_t size)
 void rad__watched_fresh(rad_view *v)
 {
     const rad_runner *r = rad__stage.current;
-    const rad_berth *berth = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.berth : NULL;
+    const rad_fiber_stack *fiber_stack = r->kind == RAD_RUNNER_FIBER && r->slot ? r->slot->strand.fiber_stack : NULL;
     v->fresh = false;
-    if (berth != NULL) rad__watched_forget(berth->base, berth->size);
+    if (fiber_stack != NULL) rad__watched_forget(fiber_stack->base, fiber_stack->size);
 }
 
 void rad__watched_run(void)
 {
-    rad_watch *w = rad__watch;
+    rad_watch *w = rad__monitor;
     if (w == NULL) return;
     if (w->page_count > RAD_PAGES_MAX / 2 || w->run == UINT32_MAX) {
         pages_drop(w);

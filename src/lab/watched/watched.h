@@ -142,7 +142,7 @@ typedef struct rad_watch {
 } rad_watch;
 
 /* NULL: nothing is watched. */
-RAD_INTERNAL extern rad_watch *rad__watch;
+RAD_INTERNAL extern rad_watch *rad__monitor;
 
 /* Before anything is forked: does the program have such code? False: no memory. */
 RAD_INTERNAL bool rad__watched_open(void);

@@ -358,7 +358,7 @@ static void write_arms(stub_writer *w, const uint32_t *number)
     const rad_types *t = w->types;
     rad__bytes_format(&w->out,
                       "/* Message, peer, channel, next state. */\n"
-                      "static const rad_party_arm %s_%s_arms[] = {\n",
+                      "static const rad_endpoint_arm %s_%s_arms[] = {\n",
                       w->protocol, family_name(w, w->family));
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
         for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++)
@@ -375,7 +375,7 @@ static void write_states(stub_writer *w, const uint32_t *number)
     uint32_t arm = 0;
     rad__bytes_format(&w->out,
                       "/* Kind, first arm, arms, state after a fork, line. */\n"
-                      "static const rad_party_state %s_%s_states[] = {\n",
+                      "static const rad_endpoint_state %s_%s_states[] = {\n",
                       w->protocol, role);
     for (uint32_t thread = 0; thread < t->thread_count; thread++)
         for (uint32_t i = t->threads[thread].start; is_mine(w, thread) && i < states_end(t, thread); i++) {
@@ -409,7 +409,7 @@ static void write_tables(stub_writer *w)
         rad__bytes_format(&w->out, "%u", number[t->threads[w->first_of[w->family] + i].start]);
     }
     rad__bytes_format(&w->out,
-                      "};\n\nstatic const rad_party_table %s_%s_table = {\n"
+                      "};\n\nstatic const rad_endpoint_table %s_%s_table = {\n"
                       "    UINT64_C(0x%016llx), %u, %u, %s_%s_starts, %s_%s_states, %s_%s_arms};\n\n",
                       p, role, (unsigned long long)w->digest, w->first_of[w->family], family_count(w, w->family), p,
                       role, p, role, p, role);
@@ -462,7 +462,7 @@ static void write_head(stub_writer *w, const stub_message *m, bool sends, uint32
 static void write_peer(stub_writer *w, uint32_t peer)
 {
     if (family(w, peer)->ranged)
-        rad__bytes_format(&w->out, "rad_party_peer(%u, %d, %u, which)", w->first_of[peer],
+        rad__bytes_format(&w->out, "rad_endpoint_peer(%u, %d, %u, which)", w->first_of[peer],
                           (int)family(w, peer)->from.plus, family_count(w, peer));
     else
         rad__bytes_format(&w->out, "%u", w->first_of[peer]);
@@ -487,7 +487,7 @@ static void write_send(stub_writer *w, uint32_t message, uint32_t peer, const ch
                           m->signature.types[i] == RAD_TYPE_TEXT ? "sent" : "number", field);
     }
     if (m->signature.count > 0) put(w, "};\n");
-    put(w, "    return rad_party_send(&self->party, ");
+    put(w, "    return rad_endpoint_send(&self->party, ");
     write_number(w, message);
     write_peer(w, peer);
     rad__bytes_format(&w->out, ", %s, until);\n}\n\n", m->signature.count ? "fields" : "NULL");
@@ -500,7 +500,7 @@ static void write_receive(stub_writer *w, uint32_t message, uint32_t peer, const
     char field[96];
     write_head(w, m, false, peer, name);
     if (any) rad__bytes_format(&w->out, "    rad_talk_value fields[%u] = {{0}};\n", m->signature.count);
-    rad__bytes_format(&w->out, "    %s rad_party_receive(&self->party, ", any ? "int status =" : "return");
+    rad__bytes_format(&w->out, "    %s rad_endpoint_receive(&self->party, ", any ? "int status =" : "return");
     write_number(w, message);
     write_peer(w, peer);
     rad__bytes_format(&w->out, ", %s, until);\n", any ? "fields" : "NULL");
@@ -541,7 +541,7 @@ static void write_act(stub_writer *w, const rad_local_state *s, const rad_local_
         rad__bytes_format(&w->out,
                           "/* To be called when it is done. */\n"
                           "static inline int %s(%s_%s *self)\n{\n"
-                          "    return rad_party_does(&self->party, %u);\n}\n\n",
+                          "    return rad_endpoint_does(&self->party, %u);\n}\n\n",
                           name, w->protocol, role, number_of(message));
 }
 
@@ -549,26 +549,27 @@ static void write_begin(stub_writer *w)
 {
     const char *role = family_name(w, w->family), *p = w->protocol;
     const rad_ast_role *f = family(w, w->family);
-    rad__bytes_format(&w->out, "typedef struct %s_%s {\n    rad_party party;\n} %s_%s;\n\n", p, role, p, role);
+    rad__bytes_format(&w->out, "typedef struct %s_%s {\n    rad_endpoint party;\n} %s_%s;\n\n", p, role, p, role);
     rad__bytes_format(&w->out,
                       "/* RAD_EINPUT: somebody plays it already, or the headers do not fit together. */\n"
                       "static inline int %s_%s_begin(%s_%s *self, const %s *session%s)\n{\n"
-                      "    return rad_party_begin(&self->party, session->talk, &%s_%s_table, ",
+                      "    return rad_endpoint_begin(&self->party, session->talk, &%s_%s_table, ",
                       p, role, p, role, p, f->ranged ? ", int which" : "", p, role);
     if (f->ranged)
-        rad__bytes_format(&w->out, "rad_party_peer(0, %d, %u, which)", (int)f->from.plus, family_count(w, w->family));
+        rad__bytes_format(&w->out, "rad_endpoint_peer(0, %d, %u, which)", (int)f->from.plus,
+                          family_count(w, w->family));
     else
         put(w, "0");
     put(w, ");\n}\n\n");
     rad__bytes_format(&w->out,
                       "/* Always the last call, however it went. RAD_EPROTOCOL: there was more to do. */\n"
                       "static inline int %s_%s_end(%s_%s *self)\n{\n"
-                      "    return rad_party_end(&self->party);\n}\n\n",
+                      "    return rad_endpoint_end(&self->party);\n}\n\n",
                       p, role, p, role);
     rad__bytes_format(&w->out,
                       "/* What the last RAD_EPROTOCOL or RAD_EINPUT was about. */\n"
                       "static inline const char *%s_%s_error(const %s_%s *self)\n{\n"
-                      "    return rad_party_error(&self->party);\n}\n\n",
+                      "    return rad_endpoint_error(&self->party);\n}\n\n",
                       p, role, p, role);
     claim_join(w, role, "");
     claim_join(w, role, "_begin");
@@ -582,7 +583,7 @@ static void write_await(stub_writer *w)
     rad__bytes_format(&w->out,
                       "/* Waits for the next message; it stays until it is received. %s_is_…, or an error. */\n"
                       "static inline int %s_%s_await(%s_%s *self, rad_time until)\n{\n"
-                      "    return rad_party_await(&self->party, until);\n}\n\n",
+                      "    return rad_endpoint_await(&self->party, until);\n}\n\n",
                       p, p, role, p, role);
     claim_join(w, role, "_await");
 }
@@ -591,19 +592,19 @@ static void write_fork(stub_writer *w)
 {
     const char *role = family_name(w, w->family), *p = w->protocol;
     rad__bytes_format(&w->out,
-                      "_Static_assert(sizeof(%s_%s) == sizeof(rad_party), \"an array of them\");"
+                      "_Static_assert(sizeof(%s_%s) == sizeof(rad_endpoint), \"an array of them\");"
                       "\n\n",
                       p, role);
     rad__bytes_format(&w->out,
                       "/* Begins the parallel branches, in the order of the protocol, each for a fiber of its "
                       "own. */\n"
                       "static inline int %s_%s_fork(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
-                      "    return rad_party_fork(&self->party, &branches->party, count);\n}\n\n",
+                      "    return rad_endpoint_fork(&self->party, &branches->party, count);\n}\n\n",
                       p, role, p, role, p, role);
     rad__bytes_format(&w->out,
                       "/* When the fibers of all branches have ended. */\n"
                       "static inline int %s_%s_join(%s_%s *self, %s_%s *branches, uint32_t count)\n{\n"
-                      "    return rad_party_join(&self->party, &branches->party, count);\n}\n\n",
+                      "    return rad_endpoint_join(&self->party, &branches->party, count);\n}\n\n",
                       p, role, p, role, p, role);
     claim_join(w, role, "_fork");
     claim_join(w, role, "_join");

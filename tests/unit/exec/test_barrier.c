@@ -102,7 +102,7 @@ static void prepare(enum rad_phase_kind phase, bool sleeps)
     rad__deque_reset(&shells[0].worker.local);
     atomic_store(&sched->idle.searching, 1);
     atomic_store(&sched->idle.bits[0], sleeps ? 4 : 0);
-    for (uint32_t i = 1; i < 3; i++) atomic_store(&sched->idle.seats[i].token, 0);
+    for (uint32_t i = 1; i < 3; i++) atomic_store(&sched->idle.seats[i].wake_word, 0);
     shells[0].worker.credit = RAD_CREDIT_STEP;
     shells[0].worker.hoard = 0;
     shells[1].worker.credit = 0;
@@ -130,8 +130,8 @@ static void close_shells(void)
 /* Somebody will look at the queue of worker 0. */
 static bool is_seen(void)
 {
-    return shells[1].worker.phase == RAD_PHASE_NOTIFY || rad__idle_has_token(&sched->idle, 1) ||
-           rad__idle_has_token(&sched->idle, 2);
+    return shells[1].worker.phase == RAD_PHASE_NOTIFY || rad__idle_has_wake_word(&sched->idle, 1) ||
+           rad__idle_has_wake_word(&sched->idle, 2);
 }
 
 /* One or two steps of worker 1 beside a push. Returns how often neither saw the other. */

@@ -23,9 +23,9 @@ static void parks(uint32_t worker)
 
 static void gets_up(uint32_t worker)
 {
-    assert_true(rad__idle_has_token(&idle, worker));
-    assert_true(rad__idle_take_token(&idle, worker));
-    assert_false(rad__idle_has_token(&idle, worker));
+    assert_true(rad__idle_has_wake_word(&idle, worker));
+    assert_true(rad__idle_take_wake_word(&idle, worker));
+    assert_false(rad__idle_has_wake_word(&idle, worker));
 }
 
 /* It finds something to do. */
@@ -145,7 +145,7 @@ static void who_stops_searching_wakes_another(void **state)
                                           : rad__worker_end_search(&workers[0]);
         assert_int_equal(woken, work ? 1 : RAD_NONE);
         assert_false(workers[0].searching);
-        assert_int_equal(rad__idle_has_token(&sched.idle, 1), work);
+        assert_int_equal(rad__idle_has_wake_word(&sched.idle, 1), work);
         assert_int_equal(rad__idle_searching(&sched.idle), work);
         sched_end(0);
     }

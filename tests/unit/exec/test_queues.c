@@ -358,8 +358,8 @@ static void the_plain_order_counts_nobody(void **state)
     assert_int_equal(rad__idle_notify_self(&idle, 1, false), 1);
     assert_int_equal(atomic_load(&idle.searching), 0);
     assert_int_equal(atomic_load(&idle.bits[0]), 0);
-    assert_true(rad__idle_take_token(&idle, 1));
-    assert_false(rad__idle_take_token(&idle, 1)); /* one, however often it was given */
+    assert_true(rad__idle_take_wake_word(&idle, 1));
+    assert_false(rad__idle_take_wake_word(&idle, 1)); /* one, however often it was given */
     rad__idle_close(&idle);
 }
 

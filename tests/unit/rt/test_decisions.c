@@ -11,8 +11,8 @@
 
 #include "exec/choose.h"
 #include "os/pages.h"
+#include "rt/monitor.h"
 #include "rt/runtime.h"
-#include "rt/watch.h"
 #include "storm_support.h"
 
 #include <pthread.h>
@@ -73,7 +73,7 @@ static int parks_with_and_without_a_signal(void *arg)
     for (int i = 0; i < 3; i++) rad__strand_unpark(rad__core(), &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* three of them are one: this one does not wait … */
     rad_time until = rad_after(2 * MS);
-    rad__wheel_arm(&rad__seat_of(rad__core())->wheel, &timer, until, &slot->strand, generation);
+    rad__wheel_arm(&rad__rt_worker_of(rad__core())->wheel, &timer, until, &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* … and this one does */
     CHECK(rad_now() >= until);
     rad__timer_disarm(&timer);
@@ -275,7 +275,7 @@ static int has_a_backlog(void *arg)
 {
     rad_runtime *rt = rad_self().slot->strand.runtime;
     (void)arg;
-    rad__watch_stop(rt->watch);
+    rad__monitor_stop(rt->monitor);
     memset(&backlog, 0, sizeof backlog);
     backlog.left = BACKLOG;
     CHECK(rad_spawn(NULL, sleeps_beside_a_backlog, NULL) == 0);
@@ -314,7 +314,7 @@ static int is_picked_too_late(void *arg)
 {
     rad_nursery n;
     (void)arg;
-    rad__watch_stop(rad_self().slot->strand.runtime->watch);
+    rad__monitor_stop(rad_self().slot->strand.runtime->monitor);
     for (int i = 0; i < 10; i++) {
         memset(&backlog, 0, sizeof backlog);
         rad_nursery_open(&n, RAD_FOREVER);

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "patience_support.h"
+#include "rt/monitor.h"
 #include "rt/runtime.h"
-#include "rt/watch.h"
 #include "storm_support.h"
 
 #include <pthread.h>
@@ -461,7 +461,7 @@ static int noise_beats(void *arg)
     return 0;
 }
 
-/* As many as the workers there are when something is urgent, and none lets go before the heart has beaten. With more
+/* As many as the workers there are when something is overdue, and none lets go before the heart has beaten. With more
  * of them, those that wait would starve, which brings workers as well. */
 static void rule_who_computes_does_not_stop_a_heart(void **state)
 {
@@ -492,7 +492,7 @@ static int sleeps_beside_who_sleeps(void *arg)
     return ran ? 0 : 1;
 }
 
-static void rule_who_sleeps_is_woken_for_what_is_urgent(void **state)
+static void rule_who_sleeps_is_woken_for_what_is_overdue(void **state)
 {
     (void)state;
     rad_options o = {.workers = 2, .extra_workers = RAD_NONE};
@@ -621,7 +621,7 @@ int main(void)
         cmocka_unit_test(rule_scale_out_needs_work),
         cmocka_unit_test(rule_extra_workers_leave_and_lose_nothing),
         cmocka_unit_test(rule_who_computes_does_not_stop_a_heart),
-        cmocka_unit_test(rule_who_sleeps_is_woken_for_what_is_urgent),
+        cmocka_unit_test(rule_who_sleeps_is_woken_for_what_is_overdue),
         cmocka_unit_test(rule_the_deadlock_report_is_off_by_option),
         cmocka_unit_test(rule_the_active_count_is_exact),
         cmocka_unit_test(rule_the_end_comes_at_zero),

@@ -124,8 +124,8 @@ static int is_sharp(void *arg)
     rad_sharp(false);
     CHECK(is_one_sharp());
     rad_sharp(false);
-    rad_seat *seat = rad__seat_of(rad__core());
-    CHECK(atomic_load(&seat->sharp) == 0);
+    rad_rt_worker *rt_worker = rad__rt_worker_of(rad__core());
+    CHECK(atomic_load(&rt_worker->sharp) == 0);
     return 0;
 }
 

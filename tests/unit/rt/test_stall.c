@@ -373,9 +373,9 @@ static bool where_it_is(void *context, uintptr_t pointer, uintptr_t *low, uintpt
 {
     const rad_strand *s = rad__running();
     (void)context;
-    if (s == NULL || s->berth == NULL) return false;
-    *low = (uintptr_t)s->berth->base;
-    *high = *low + s->berth->size;
+    if (s == NULL || s->fiber_stack == NULL) return false;
+    *low = (uintptr_t)s->fiber_stack->base;
+    *high = *low + s->fiber_stack->size;
     return pointer >= *low && pointer < *high;
 }
 

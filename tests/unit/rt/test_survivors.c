@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "rt/monitor.h"
 #include "rt/runtime.h"
-#include "rt/watch.h"
 #include "storm_support.h"
 
 #include <fcntl.h>
@@ -389,13 +389,13 @@ static void others_run_what_a_stuck_worker_has(void **state)
 
 enum { URGENT = 3000, HANDS = 2 };
 
-static rad_urgent pile;
+static rad_overdue pile;
 static rad_strand piled[HANDS][URGENT];
 static _Atomic uint32_t taken;
 
 static void *piles_up(void *mine)
 {
-    for (int i = 0; i < URGENT; i++) rad__urgent_put(&pile, &((rad_strand *)mine)[i]);
+    for (int i = 0; i < URGENT; i++) rad__overdue_put(&pile, &((rad_strand *)mine)[i]);
     return NULL;
 }
 
@@ -403,11 +403,11 @@ static void *takes(void *unused)
 {
     (void)unused;
     while (taken < HANDS * URGENT)
-        if (rad__urgent_take(&pile) != NULL) taken++;
+        if (rad__overdue_take(&pile) != NULL) taken++;
     return NULL;
 }
 
-static void urgent_ones_come_and_go(void **state)
+static void overdue_ones_come_and_go(void **state)
 {
     pthread_t threads[2 * HANDS];
     (void)state;
@@ -417,7 +417,7 @@ static void urgent_ones_come_and_go(void **state)
     }
     for (int i = 0; i < 2 * HANDS; i++) pthread_join(threads[i], NULL);
     assert_null(pile.first);
-    assert_false(rad__urgent_any(&pile));
+    assert_false(rad__overdue_any(&pile));
 }
 
 static _Atomic(rad_strand *) parked;
@@ -431,8 +431,8 @@ static int parks(void *unused)
     return 0;
 }
 
-/* Everybody sleeps already when something becomes urgent: the watch finds it. */
-static void what_is_urgent_wakes_somebody(void **state)
+/* Everybody sleeps already when something becomes overdue: the watch finds it. */
+static void what_is_overdue_wakes_somebody(void **state)
 {
     rad_runtime *rt;
     rad_options o = {.workers = 2};
@@ -444,8 +444,8 @@ static void what_is_urgent_wakes_somebody(void **state)
     while (rad__idle_parked(&rt->exec->sched.idle) < 2 || parked == NULL) storm_block_ms(1);
     rad_life *life = &parked->life;
     assert_int_equal(rad__life_unpark(life, rad__fiber_generation(parked)), RAD_UNPARK_QUEUE);
-    rad__urgent_put(&rt->urgent, parked);
-    rad__watch_ring(rt->watch);
+    rad__overdue_put(&rt->overdue, parked);
+    rad__monitor_ring(rt->monitor);
     while (!is_up) storm_block_ms(20);
     rad_runtime_destroy(rt);
 }
@@ -472,9 +472,9 @@ static int waits_in_the_office(void *arg)
     return 0;
 }
 
-/* One worker sleeps. The other one takes its share of what is urgent, and runs the first: it is not known for how long.
- */
-static int shares_what_is_urgent(void *arg)
+/* One worker sleeps. The other one takes its share of what is overdue, and runs the first: it is not known for how
+ * long. */
+static int shares_what_is_overdue(void *arg)
 {
     office *o = arg;
     rad_nursery n;
@@ -491,18 +491,18 @@ static int shares_what_is_urgent(void *arg)
     for (int i = 0; i < SHARE; i++) {
         rad_strand *s = o->parked[i];
         CHECK(rad__life_unpark(&s->life, rad__fiber_generation(s)) == RAD_UNPARK_QUEUE);
-        rad__urgent_put(&rt->urgent, s);
+        rad__overdue_put(&rt->overdue, s);
     }
     while (atomic_load(&o->ran) == 0) rad_yield(); /* now and then by way of the worker */
     return rad_nursery_wait(&n);
 }
 
-static void a_share_of_what_is_urgent_is_offered_to_others(void **state)
+static void a_share_of_what_is_overdue_is_offered_to_others(void **state)
 {
     office o = {.asleep = 0};
     rad_options options = {.workers = 2, .extra_workers = RAD_NONE};
     (void)state;
-    assert_int_equal(rad_main(&options, shares_what_is_urgent, &o, NULL), 0);
+    assert_int_equal(rad_main(&options, shares_what_is_overdue, &o, NULL), 0);
     assert_int_equal(o.asleep, 0);
     assert_false(o.brief);
 }
@@ -679,66 +679,66 @@ static void many_grow_at_the_same_time(void **state)
     rad_runtime_destroy(rt);
 }
 
-/* ---- Berths --------------------------------------------------------------------------------------------- */
+/* ---- Fiber stacks --------------------------------------------------------------------------------------------- */
 
-enum { BERTHS = 12, BOARDERS = 3 };
+enum { FIBER_STACKS = 12, BOARDERS = 3 };
 
-static rad_berths berths;
+static rad_fiber_stacks fiber_stacks;
 static _Atomic int boarding;
 
-static void never(void *berth)
+static void never(void *fiber_stack)
 {
-    CHECK(berth == NULL);
+    CHECK(fiber_stack == NULL);
 }
 
 /* Some at a time, more than it keeps. */
 static void *boards(void *arg)
 {
-    rad_berth_rack *rack = arg;
-    rad_strand strands[3] = {{.berth = NULL}};
+    rad_fiber_stack_cache *cache = arg;
+    rad_strand strands[3] = {{.fiber_stack = NULL}};
     for (int i = 0; i < 5000; i++) {
-        for (int k = 0; k < 3; k++) rad__berth_board(&berths, rack, &strands[k], never);
+        for (int k = 0; k < 3; k++) rad__fiber_stack_take(&fiber_stacks, cache, &strands[k], never);
         for (int k = 0; k < 3; k++) {
-            CHECK(strands[k].berth->strand == &strands[k]);
-            rad__berth_vacate(&berths, rack, strands[k].berth);
+            CHECK(strands[k].fiber_stack->strand == &strands[k]);
+            rad__fiber_stack_give(&fiber_stacks, cache, strands[k].fiber_stack);
         }
     }
     atomic_fetch_sub(&boarding, 1);
     return NULL;
 }
 
-static uint32_t length(const rad_berth *b)
+static uint32_t length(const rad_fiber_stack *b)
 {
     uint32_t count = 0;
-    for (; b != NULL && count <= BERTHS; b = b->next) count++;
+    for (; b != NULL && count <= FIBER_STACKS; b = b->next) count++;
     return count;
 }
 
 /* The watch has some in its hands meanwhile; none is lost, and none there twice. */
-static void berths_are_taken_while_others_cool(void **state)
+static void fiber_stacks_are_taken_while_others_cool(void **state)
 {
-    static rad_berth all[BERTHS];
-    rad_berth_rack racks[BOARDERS] = {{.most = 2}, {.most = 2}, {.most = 2}};
+    static rad_fiber_stack all[FIBER_STACKS];
+    rad_fiber_stack_cache caches[BOARDERS] = {{.most = 2}, {.most = 2}, {.most = 2}};
     rad_stacks stacks;
     rad_stack stack;
     pthread_t threads[BOARDERS];
     uint32_t cooled = 0, kept = 0;
     (void)state;
-    assert_int_equal(rad__stacks_open(&stacks, &(rad_stacks_options){.most = BERTHS}, NULL), 0);
-    for (int i = 0; i < BERTHS; i++) {
+    assert_int_equal(rad__stacks_open(&stacks, &(rad_stacks_options){.most = FIBER_STACKS}, NULL), 0);
+    for (int i = 0; i < FIBER_STACKS; i++) {
         assert_int_equal(rad__stacks_new(&stacks, &stack, NULL), 0);
-        rad__berth_add(&berths, &all[i], &stack);
+        rad__fiber_stack_add(&fiber_stacks, &all[i], &stack);
     }
     boarding = BOARDERS;
-    for (int i = 0; i < BOARDERS; i++) pthread_create(&threads[i], NULL, boards, &racks[i]);
-    while (boarding > 0) cooled += rad__berths_cool(&berths, 4);
+    for (int i = 0; i < BOARDERS; i++) pthread_create(&threads[i], NULL, boards, &caches[i]);
+    while (boarding > 0) cooled += rad__fiber_stacks_cool(&fiber_stacks, 4);
     for (int i = 0; i < BOARDERS; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < 2; i++) cooled += rad__berths_cool(&berths, 4);
-    for (int i = 0; i < BOARDERS; i++) kept += length(racks[i].first);
+    for (int i = 0; i < 2; i++) cooled += rad__fiber_stacks_cool(&fiber_stacks, 4);
+    for (int i = 0; i < BOARDERS; i++) kept += length(caches[i].first);
     assert_true(cooled > 0);
-    assert_int_equal(kept + length(berths.warm) + length(berths.cold), BERTHS);
-    assert_int_equal(length(berths.warm), berths.warm_count);
-    for (int i = 0; i < BERTHS; i++)
+    assert_int_equal(kept + length(fiber_stacks.warm) + length(fiber_stacks.cold), FIBER_STACKS);
+    assert_int_equal(length(fiber_stacks.warm), fiber_stacks.warm_count);
+    for (int i = 0; i < FIBER_STACKS; i++)
         if (all[i].is_made) rad__context_drop(&all[i].context);
     rad__stacks_close(&stacks);
 }
@@ -755,14 +755,14 @@ int main(void)
         cmocka_unit_test(a_select_waits_for_files),
         cmocka_unit_test(timers_of_a_stuck_worker_expire),
         cmocka_unit_test(others_run_what_a_stuck_worker_has),
-        cmocka_unit_test(urgent_ones_come_and_go),
-        cmocka_unit_test(what_is_urgent_wakes_somebody),
-        cmocka_unit_test(a_share_of_what_is_urgent_is_offered_to_others),
+        cmocka_unit_test(overdue_ones_come_and_go),
+        cmocka_unit_test(what_is_overdue_wakes_somebody),
+        cmocka_unit_test(a_share_of_what_is_overdue_is_offered_to_others),
         cmocka_unit_test(who_begins_after_the_end_began_is_cancelled),
         cmocka_unit_test(runtimes_come_and_go_at_the_same_time),
         cmocka_unit_test(threads_do_things_once),
         cmocka_unit_test(many_grow_at_the_same_time),
-        cmocka_unit_test(berths_are_taken_while_others_cool),
+        cmocka_unit_test(fiber_stacks_are_taken_while_others_cool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rt/watch.h"
+#include "rt/monitor.h"
 
 #include "patience_support.h"
 #include "storm_support.h"
@@ -94,7 +94,7 @@ static void a_pure_decision(void **state)
     assert_true(rad__choose_reinforce(4, 1, 4, 0, false));
     /* They compute: more would only get in the way … */
     assert_false(rad__choose_reinforce(4, 0, 4, 0, false));
-    assert_true(rad__choose_reinforce(4, 0, 4, 1, false)); /* … but for what is urgent */
+    assert_true(rad__choose_reinforce(4, 0, 4, 1, false)); /* … but for what is overdue */
     assert_false(rad__choose_reinforce(8, 0, 4, 1, false));
     assert_false(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS, false));
     assert_true(rad__choose_reinforce(8, 0, 4, RAD_URGENT_LOOKS + 1, false)); /* … waits for long */

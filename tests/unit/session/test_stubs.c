@@ -281,14 +281,15 @@ static void headers_of_different_versions_do_not_go_together(void **state)
 {
     (void)state;
     Team s;
-    rad_party p;
-    rad_party_table old = Team_Boss_table;
+    rad_endpoint p;
+    rad_endpoint_table old = Team_Boss_table;
     old.digest++;
     assert_int_equal(Team_open(&s, 1), 0);
-    assert_int_equal(rad_party_begin(&p, s.talk, &old, 0), RAD_EINPUT);
-    assert_string_equal(rad_party_error(&p), "the headers are of different versions of protocol Team: write them anew");
-    assert_int_equal(rad_party_send(&p, 0, 0, NULL, 0), RAD_EPROTOCOL);
-    assert_int_equal(rad_party_end(&p), 0);
+    assert_int_equal(rad_endpoint_begin(&p, s.talk, &old, 0), RAD_EINPUT);
+    assert_string_equal(rad_endpoint_error(&p),
+                        "the headers are of different versions of protocol Team: write them anew");
+    assert_int_equal(rad_endpoint_send(&p, 0, 0, NULL, 0), RAD_EPROTOCOL);
+    assert_int_equal(rad_endpoint_end(&p), 0);
     Team_destroy(&s);
 }
 

@@ -113,8 +113,8 @@ static void headers_have_lines_of_120_columns(void **state)
 static void fields_may_have_any_name(void **state)
 {
     (void)state;
-    static const char *const names[] = {"rad_party_send", "rad_talk_value", "_Bool",    "P_is_x",
-                                        "until",          "nullptr",        "RAD_NONE", "int64_t"};
+    static const char *const names[] = {"rad_endpoint_send", "rad_talk_value", "_Bool",  "P_is_x", "until",
+                                        "nullptr",           "RAD_NONE",       "int64_t"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char text[120], wrong[60];
         snprintf(text, sizeof text, "protocol P { roles A, B A -> B: x(%s: int) }", names[i]);

@@ -38,7 +38,7 @@ static void add_worker(const rad_exec_world *w, state_words *h, uint32_t i)
     const rad_worker *p = &w->workers[i];
     const rad_ledger_worker *lw = &w->ledger.workers[i];
     add(h, (uint64_t)p->phase | (uint64_t)p->searching << 8 | (uint64_t)p->only_mine << 9 |
-               (uint64_t)rad__idle_has_token(&w->sched.idle, i) << 10 | (uint64_t)p->credit << 16 |
+               (uint64_t)rad__idle_has_wake_word(&w->sched.idle, i) << 10 | (uint64_t)p->credit << 16 |
                (uint64_t)p->hoard << 32);
     add(h, (uint64_t)p->tries << 32 | lw->current);
     add(h, p->hint);

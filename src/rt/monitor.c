@@ -1,4 +1,4 @@
-#include "rt/watch.h"
+#include "rt/monitor.h"
 
 #include "base/readable.h"
 #include "os/clock.h"
@@ -23,21 +23,21 @@ enum {
     COOLED_MOST = 16384 /* at a time: some 10 ms */
 };
 
-static rad_sched *sched_of(rad_watch *w)
+static rad_sched *sched_of(rad_monitor *w)
 {
     return &w->runtime->exec->sched;
 }
 
-static bool is_parked(rad_watch *w, uint32_t seat)
+static bool is_parked(rad_monitor *w, uint32_t worker)
 {
     const rad_idle *idle = &sched_of(w)->idle;
-    return atomic_load_explicit(&idle->bits[seat / 64], memory_order_relaxed) >> (seat % 64) & 1;
+    return atomic_load_explicit(&idle->bits[worker / 64], memory_order_relaxed) >> (worker % 64) & 1;
 }
 
-static bool is_queued(rad_watch *w)
+static bool is_queued(rad_monitor *w)
 {
     const rad_sched *s = sched_of(w);
-    if (rad__urgent_any(&w->runtime->urgent) || !rad__injector_is_empty(&s->injector)) return true;
+    if (rad__overdue_any(&w->runtime->overdue) || !rad__injector_is_empty(&s->injector)) return true;
     for (uint32_t i = 0; i < rad__sched_live(s); i++)
         if (rad__worker_has_loot(s->workers[i]) || !rad__inbox_is_empty(&s->workers[i]->inbox)) return true;
     return false;
@@ -45,28 +45,28 @@ static bool is_queued(rad_watch *w)
 
 /* ---- Timers ------------------------------------------------------------------------------------------ */
 
-static void expire_overdue(rad_watch *w, rad_seat *seat, uint64_t now)
+static void expire_overdue(rad_monitor *w, rad_rt_worker *rt_worker, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
-    while (rad__wheel_next(&seat->wheel) < now - OVERDUE_NS - rad__timers_slack(seat)) {
-        uint32_t count = rad__wheel_expire(&seat->wheel, now, expired, EXPIRED_AT_ONCE);
+    while (rad__wheel_next(&rt_worker->wheel) < now - OVERDUE_NS - rad__timers_slack(rt_worker)) {
+        uint32_t count = rad__wheel_expire(&rt_worker->wheel, now, expired, EXPIRED_AT_ONCE);
         for (uint32_t i = 0; i < count; i++) {
             rad_strand *s = expired[i].who;
             if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE)
-                rad__urgent_put(&w->runtime->urgent, s);
+                rad__overdue_put(&w->runtime->overdue, s);
         }
     }
 }
 
 /* The next time anybody's timer is due; UINT64_MAX: never. */
-static uint64_t look_at_timers(rad_watch *w, uint64_t now)
+static uint64_t look_at_timers(rad_monitor *w, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
     for (uint32_t i = 0; i < rad__sched_live(sched_of(w)); i++) {
-        rad_seat *seat = w->runtime->exec->shells[i].scratch;
-        if (rad__wheel_next(&seat->wheel) == UINT64_MAX) continue;
-        expire_overdue(w, seat, now);
-        uint64_t at = rad__wheel_next(&seat->wheel);
+        rad_rt_worker *rt_worker = w->runtime->exec->shells[i].scratch;
+        if (rad__wheel_next(&rt_worker->wheel) == UINT64_MAX) continue;
+        expire_overdue(w, rt_worker, now);
+        uint64_t at = rad__wheel_next(&rt_worker->wheel);
         if (at < next) next = at;
     }
     return next;
@@ -74,7 +74,7 @@ static uint64_t look_at_timers(rad_watch *w, uint64_t now)
 
 /* ---- Workers that do not come back ------------------------------------------------------------------- */
 
-static bool is_stuck(const rad_watch_seen *seen)
+static bool is_stuck(const rad_monitor_seen *seen)
 {
     return seen->stuck >= STUCK_LOOKS;
 }
@@ -82,21 +82,21 @@ static bool is_stuck(const rad_watch_seen *seen)
 /* Fibers whose time has come wait behind one that does not come back: the worker had expired their timers, and ran
  * another queue in its turn. The other workers may have enough of their own, and never look here. The same goes for
  * what was woken, if the worker is in a system call: a fiber whose time came while it parked is there. */
-static void take_over(rad_watch *w, rad_deque *d)
+static void take_over(rad_monitor *w, rad_deque *d)
 {
     rad_task *task;
     while (rad__deque_steal(d, &task) == RAD_STEAL_GOT) {
         RAD_DCHECK(task->run == rad__strand_run);
-        rad__urgent_put(&w->runtime->urgent, (rad_strand *)task);
+        rad__overdue_put(&w->runtime->overdue, (rad_strand *)task);
     }
 }
 
-static void look_at_worker(rad_watch *w, uint32_t seat)
+static void look_at_worker(rad_monitor *w, uint32_t worker)
 {
-    rad_watch_seen *seen = &w->seen[seat];
-    rad_shell *shell = &w->runtime->exec->shells[seat];
+    rad_monitor_seen *seen = &w->seen[worker];
+    rad_shell *shell = &w->runtime->exec->shells[worker];
     uint64_t ran = atomic_load_explicit(&shell->worker.stats.ran, memory_order_relaxed);
-    bool moves = ran != seen->ran || is_parked(w, seat);
+    bool moves = ran != seen->ran || is_parked(w, worker);
     w->ran += ran;
     seen->ran = ran;
     seen->blocked = false;
@@ -109,23 +109,23 @@ static void look_at_worker(rad_watch *w, uint32_t seat)
 }
 
 /* Whether something has waited behind it for too long. */
-static bool starves_others(rad_watch *w, uint32_t seat, uint64_t now)
+static bool starves_others(rad_monitor *w, uint32_t worker, uint64_t now)
 {
-    rad_watch_seen *seen = &w->seen[seat];
-    const rad_shell *shell = &w->runtime->exec->shells[seat];
+    rad_monitor_seen *seen = &w->seen[worker];
+    const rad_shell *shell = &w->runtime->exec->shells[worker];
     bool computes = is_stuck(seen) && !seen->blocked;
     uint64_t cpu_ns = computes ? rad__os_thread_cpu_ns(&shell->thread) : 0;
     return rad__starve_look(&seen->starve, &shell->worker, computes, cpu_ns ? cpu_ns : now);
 }
 
-static void reinforce(rad_watch *w)
+static void reinforce(rad_monitor *w)
 {
-    w->urgent = 0;
+    w->overdue = 0;
     for (uint32_t i = 0; i < RAD_WORKERS_MAX; i++) rad__starve_forget(&w->seen[i].starve);
     rad__exec_reinforce(w->runtime->exec);
 }
 
-static void look_at_workers(rad_watch *w, uint64_t now)
+static void look_at_workers(rad_monitor *w, uint64_t now)
 {
     rad_exec *exec = w->runtime->exec;
     uint32_t blocked = 0, stuck = 0;
@@ -137,7 +137,7 @@ static void look_at_workers(rad_watch *w, uint64_t now)
         stuck += is_stuck(&w->seen[i]);
         starves |= starves_others(w, i, now);
     }
-    w->urgent = rad__urgent_any(&w->runtime->urgent) ? w->urgent + 1 : 0;
+    w->overdue = rad__overdue_any(&w->runtime->overdue) ? w->overdue + 1 : 0;
     /* It does not doze: what a thread outside makes ready wakes nobody while all workers are stuck. */
     if (stuck > 0 && w->quiet > QUIET_LOOKS) w->quiet = QUIET_LOOKS;
     if (stuck == 0 || !is_queued(w)) return;
@@ -145,17 +145,17 @@ static void look_at_workers(rad_watch *w, uint64_t now)
     /* A worker sleeps beside the queue of a stuck one: the last pushes there woke no worker. */
     if (rad__idle_parked(&exec->sched.idle) > 0)
         rad__exec_wake_thread(exec, rad__idle_notify(&exec->sched.idle));
-    else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers, w->urgent, starves))
+    else if (rad__choose_reinforce(rad__exec_manned(exec), blocked, exec->sched.config.workers, w->overdue, starves))
         reinforce(w);
 }
 
 /* Who is woken, or searches, takes one before it runs something else or rests. A worker that falls asleep now is seen
  * by the next look, which is soon. (Rejected: putting them into the shared queue when somebody sleeps. Somebody who
- * searches may find something else first, that takes long, and there they are not urgent any more.) */
-static void look_at_urgent(rad_watch *w)
+ * searches may find something else first, that takes long, and there they are not overdue any more.) */
+static void look_at_overdue(rad_monitor *w)
 {
     uint32_t most = rad__sched_live(sched_of(w)), woken = 0;
-    if (!rad__urgent_any(&w->runtime->urgent)) return;
+    if (!rad__overdue_any(&w->runtime->overdue)) return;
     w->quiet = 0;
     for (uint32_t i = 0; i < most && woken != RAD_NONE; i++) {
         woken = rad__idle_notify(&sched_of(w)->idle);
@@ -163,11 +163,11 @@ static void look_at_urgent(rad_watch *w)
     }
 }
 
-static void look_for_stalls(rad_watch *w, uint64_t now)
+static void look_for_stalls(rad_monitor *w, uint64_t now)
 {
     rad_runtime *rt = w->runtime;
     for (uint32_t i = 0; i < rad__sched_live(sched_of(w)) && rt->stall_ns > 0; i++) {
-        rad_watch_seen *seen = &w->seen[i];
+        rad_monitor_seen *seen = &w->seen[i];
         bool stuck = rad__exec_is_manned(rt->exec, i) && seen->stuck > 0;
         if (rad__stall_look(&seen->stall, rt, i, stuck, seen->blocked, now))
             w->quiet = 0; /* looks closely until it is over */
@@ -176,7 +176,7 @@ static void look_for_stalls(rad_watch *w, uint64_t now)
 
 /* ---- Deadlock ---------------------------------------------------------------------------------------- */
 
-static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
+static bool nothing_can_happen(rad_monitor *w, uint64_t next_timer)
 {
     rad_exec *exec = w->runtime->exec;
     rad_sched *s = &exec->sched;
@@ -190,7 +190,7 @@ static bool nothing_can_happen(rad_watch *w, uint64_t next_timer)
     return rad__os_thread_total() <= manned + own;
 }
 
-static void report_deadlock(rad_watch *w)
+static void report_deadlock(rad_monitor *w)
 {
     rad_runtime *rt = w->runtime;
     rad__readable_print(stderr, "raddle: deadlock: all fibers are waiting and nothing can wake them\n");
@@ -200,7 +200,7 @@ static void report_deadlock(rad_watch *w)
     _Exit(STATUS_DEADLOCK);
 }
 
-static void look_for_deadlock(rad_watch *w, uint64_t next_timer)
+static void look_for_deadlock(rad_monitor *w, uint64_t next_timer)
 {
     rad_runtime *rt = w->runtime;
     if (!rt->reports_deadlock || !nothing_can_happen(w, next_timer))
@@ -211,16 +211,16 @@ static void look_for_deadlock(rad_watch *w, uint64_t next_timer)
 
 /* ---- Memory -------------------------------------------------------------------------------------------- */
 
-static void look_at_memory(rad_watch *w, uint64_t now)
+static void look_at_memory(rad_monitor *w, uint64_t now)
 {
     if (now - w->cooled_ns < COOL_NS) return;
     w->cooled_ns = now;
-    rad__berths_cool(&w->runtime->berths, COOLED_MOST);
+    rad__fiber_stacks_cool(&w->runtime->fiber_stacks, COOLED_MOST);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------- */
 
-static void look(rad_watch *w)
+static void look(rad_monitor *w)
 {
     uint64_t now = rad__os_now_ns(), ran = w->ran;
     w->ran = 0;
@@ -229,10 +229,10 @@ static void look(rad_watch *w)
     w->quiet++;
     if (rad__poller_stands_in(w->runtime, &w->polls)) w->quiet = 0;
     look_at_workers(w, now);
-    look_at_urgent(w);
+    look_at_overdue(w);
     look_for_stalls(w, now);
     look_at_memory(w, now);
-    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) || rad__urgent_any(&w->runtime->urgent))
+    if (w->ran != ran || (next != UINT64_MAX && next < now + DOZE_NS) || rad__overdue_any(&w->runtime->overdue))
         w->quiet = 0;
     if (w->ran == ran)
         look_for_deadlock(w, next);
@@ -240,7 +240,7 @@ static void look(rad_watch *w)
         w->dead = 0;
 }
 
-static uint64_t pause_ns(const rad_watch *w)
+static uint64_t pause_ns(const rad_monitor *w)
 {
     if (w->dead > 0) return TICK_NS;
     if (w->quiet > QUIET_LOOKS) return DOZE_NS;
@@ -248,9 +248,9 @@ static uint64_t pause_ns(const rad_watch *w)
     return ns < TICK_MOST_NS ? ns : TICK_MOST_NS;
 }
 
-static void watch_main(void *context)
+static void monitor_main(void *context)
 {
-    rad_watch *w = context;
+    rad_monitor *w = context;
     while (!atomic_load_explicit(&w->ends, memory_order_relaxed)) {
         uint64_t ns = pause_ns(w);
         atomic_store_explicit(&w->runtime->dozing, ns == DOZE_NS, memory_order_relaxed);
@@ -262,30 +262,30 @@ static void watch_main(void *context)
 
 void rad__runtime_stir(rad_runtime *rt)
 {
-    if (rt->watch) rad__watch_ring(rt->watch);
+    if (rt->monitor) rad__monitor_ring(rt->monitor);
 }
 
-void rad__watch_ring(rad_watch *w)
+void rad__monitor_ring(rad_monitor *w)
 {
     atomic_store_explicit(&w->runtime->dozing, false, memory_order_relaxed);
     atomic_store_explicit(&w->bell, 1, memory_order_relaxed);
     rad__os_word_wake(&w->bell, 1);
 }
 
-int rad__watch_start(rad_watch *w, rad_runtime *rt, rad_error *error)
+int rad__monitor_start(rad_monitor *w, rad_runtime *rt, rad_error *error)
 {
     w->runtime = rt;
     atomic_store_explicit(&w->runtime->now_ns, rad__os_now_ns(), memory_order_relaxed);
-    int code = rad__os_thread_create(&w->thread, watch_main, w, 256 << 10, RAD_NONE, error);
+    int code = rad__os_thread_create(&w->thread, monitor_main, w, 256 << 10, RAD_NONE, error);
     w->started = code == 0;
     return code;
 }
 
-void rad__watch_stop(rad_watch *w)
+void rad__monitor_stop(rad_monitor *w)
 {
     if (!w->started) return;
     atomic_store_explicit(&w->ends, true, memory_order_relaxed);
-    rad__watch_ring(w);
+    rad__monitor_ring(w);
     rad__os_thread_join(&w->thread);
     w->started = false;
 }

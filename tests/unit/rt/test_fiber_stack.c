@@ -1,4 +1,4 @@
-/* test_berth.c — berths: who has which, and when their memory goes. */
+/* test_fiber_stack.c — fiber stacks: who has which, and when their memory goes. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +26,8 @@ enum { MANY = 100 };
 
 typedef struct port {
     rad_stacks stacks;
-    rad_berths all;
-    rad_berth berths[MANY];
+    rad_fiber_stacks all;
+    rad_fiber_stack fiber_stacks[MANY];
     rad_strand strands[MANY];
 } port;
 
@@ -40,57 +40,57 @@ static void port_open(port *p)
     for (uint32_t i = 0; i < MANY; i++) {
         rad_stack stack;
         assert_int_equal(rad__stacks_new(&p->stacks, &stack, &error), 0);
-        rad__berth_add(&p->all, &p->berths[i], &stack);
+        rad__fiber_stack_add(&p->all, &p->fiber_stacks[i], &stack);
     }
 }
 
 static void port_close(port *p)
 {
     for (uint32_t i = 0; i < MANY; i++)
-        if (p->berths[i].is_made) rad__context_drop(&p->berths[i].context);
+        if (p->fiber_stacks[i].is_made) rad__context_drop(&p->fiber_stacks[i].context);
     rad__stacks_close(&p->stacks);
 }
 
-static void nothing(void *berth)
+static void nothing(void *fiber_stack)
 {
-    (void)berth;
+    (void)fiber_stack;
 }
 
-static void board(port *p, rad_berth_rack *rack, uint32_t strand)
+static void board(port *p, rad_fiber_stack_cache *cache, uint32_t strand)
 {
-    rad__berth_board(&p->all, rack, &p->strands[strand], nothing);
-    rad_berth *b = p->strands[strand].berth;
+    rad__fiber_stack_take(&p->all, cache, &p->strands[strand], nothing);
+    rad_fiber_stack *b = p->strands[strand].fiber_stack;
     assert_ptr_equal(b->strand, &p->strands[strand]);
     assert_true(b->is_made);
     memset(b->base, 1, b->size); /* somebody was there */
 }
 
-static void vacate(port *p, rad_berth_rack *rack, uint32_t strand)
+static void vacate(port *p, rad_fiber_stack_cache *cache, uint32_t strand)
 {
-    rad__berth_vacate(&p->all, rack, p->strands[strand].berth);
-    p->strands[strand].berth = NULL;
+    rad__fiber_stack_give(&p->all, cache, p->strands[strand].fiber_stack);
+    p->strands[strand].fiber_stack = NULL;
 }
 
 static void the_warmest_is_used_first(void **state)
 {
     static port p;
-    rad_berth_rack rack = {.most = 4};
+    rad_fiber_stack_cache cache = {.most = 4};
     (void)state;
     port_open(&p);
-    for (uint32_t i = 0; i < 3; i++) board(&p, &rack, i);
-    rad_berth *last = p.strands[1].berth;
-    vacate(&p, &rack, 0);
-    vacate(&p, &rack, 1);
-    board(&p, &rack, 4);
-    assert_ptr_equal(p.strands[4].berth, last);
+    for (uint32_t i = 0; i < 3; i++) board(&p, &cache, i);
+    rad_fiber_stack *last = p.strands[1].fiber_stack;
+    vacate(&p, &cache, 0);
+    vacate(&p, &cache, 1);
+    board(&p, &cache, 4);
+    assert_ptr_equal(p.strands[4].fiber_stack, last);
     port_close(&p);
 }
 
-/* The claim of berth.h: those that a core keeps are those it has brought. */
+/* The claim of fiber_stack.h: those that a core keeps are those it has brought. */
 static void a_core_keeps_no_more_than_it_brought(void **state)
 {
     static port p;
-    rad_berth_rack mine = {.most = 4}, other = {.most = 4}, poor = {.most = 0};
+    rad_fiber_stack_cache mine = {.most = 4}, other = {.most = 4}, poor = {.most = 0};
     (void)state;
     port_open(&p);
     for (uint32_t i = 0; i < MANY; i++) board(&p, &mine, i);
@@ -100,18 +100,18 @@ static void a_core_keeps_no_more_than_it_brought(void **state)
     }
     board(&p, &other, 0); /* brings some of the pool's along, half of what it may keep */
     assert_int_equal(other.count, 2);
-    uint32_t on_a_berth = 1;
-    for (; on_a_berth < MANY - mine.count - other.count; on_a_berth++) board(&p, &poor, on_a_berth);
+    uint32_t on_a_fiber_stack = 1;
+    for (; on_a_fiber_stack < MANY - mine.count - other.count; on_a_fiber_stack++) board(&p, &poor, on_a_fiber_stack);
     assert_null(p.all.warm);
     assert_null(p.all.cold);
-    for (uint32_t i = 1; i < on_a_berth; i++) {
+    for (uint32_t i = 1; i < on_a_fiber_stack; i++) {
         vacate(&p, &poor, i);
         assert_int_equal(poor.count, 0);
     }
     port_close(&p);
 }
 
-static uint32_t pages_in_use(const rad_berth *b)
+static uint32_t pages_in_use(const rad_fiber_stack *b)
 {
     unsigned char in_core[64];
     uint32_t count = 0, pages = (b->size + 4095) / 4096;
@@ -125,10 +125,10 @@ static uint32_t in_memory(const port *p)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < MANY; i++) {
-        uint32_t used = pages_in_use(&p->berths[i]);
+        uint32_t used = pages_in_use(&p->fiber_stacks[i]);
         count += used > 0;
-        assert_true(used == 0 || p->berths[i].is_made); /* none keeps a part of it */
-        assert_true(used > 0 || !p->berths[i].is_made); /* nobody goes on where there is nothing */
+        assert_true(used == 0 || p->fiber_stacks[i].is_made); /* none keeps a part of it */
+        assert_true(used > 0 || !p->fiber_stacks[i].is_made); /* nobody goes on where there is nothing */
     }
     return count;
 }
@@ -137,24 +137,24 @@ static uint32_t in_memory(const port *p)
 static void memory_of_cold_stacks_is_given_back(void **state)
 {
     static port p;
-    rad_berth_rack rack = {.most = 0};
+    rad_fiber_stack_cache cache = {.most = 0};
     (void)state;
     port_open(&p);
     assert_int_equal(in_memory(&p), 0);
-    for (uint32_t i = 0; i < 64; i++) board(&p, &rack, i);
-    for (uint32_t i = 0; i < 64; i++) vacate(&p, &rack, i);
-    assert_int_equal(rad__berths_cool(&p.all, 1000), 0); /* they were needed until now */
-    for (uint32_t i = 0; i < 24; i++) board(&p, &rack, i);
-    for (uint32_t i = 0; i < 24; i++) vacate(&p, &rack, i);
-    assert_int_equal(rad__berths_cool(&p.all, 1000), 20); /* 40 were not */
+    for (uint32_t i = 0; i < 64; i++) board(&p, &cache, i);
+    for (uint32_t i = 0; i < 64; i++) vacate(&p, &cache, i);
+    assert_int_equal(rad__fiber_stacks_cool(&p.all, 1000), 0); /* they were needed until now */
+    for (uint32_t i = 0; i < 24; i++) board(&p, &cache, i);
+    for (uint32_t i = 0; i < 24; i++) vacate(&p, &cache, i);
+    assert_int_equal(rad__fiber_stacks_cool(&p.all, 1000), 20); /* 40 were not */
     assert_int_equal(in_memory(&p), 44);
-    assert_int_equal(rad__berths_cool(&p.all, 4), 4); /* no more than it may */
+    assert_int_equal(rad__fiber_stacks_cool(&p.all, 4), 4); /* no more than it may */
     for (uint32_t left = 40; left > 0; left -= left / 2 + left % 2) {
         assert_int_equal(in_memory(&p), left);
-        assert_int_equal(rad__berths_cool(&p.all, 1000), left / 2 + left % 2);
+        assert_int_equal(rad__fiber_stacks_cool(&p.all, 1000), left / 2 + left % 2);
     }
     assert_int_equal(in_memory(&p), 0);
-    for (uint32_t i = 0; i < MANY; i++) board(&p, &rack, i); /* all of them can be used again */
+    for (uint32_t i = 0; i < MANY; i++) board(&p, &cache, i); /* all of them can be used again */
     assert_int_equal(in_memory(&p), MANY);
     port_close(&p);
 }

@@ -1,13 +1,13 @@
-/* watch.h — the watch: a thread that looks after the workers.
+/* monitor.h — the monitor: a thread that looks after the workers.
  *
  * It looks every few milliseconds, less often while nothing happens, and once in a second while nothing runs. Each
  * time:
  *
- * Timers    of a worker that has not come back to look at them are expired here; their fibers are urgent (urgent.h).
+ * Timers    of a worker that has not come back to look at them are expired here; their fibers are overdue (overdue.h).
  * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread sleeps it is
  *           blocked in a system call; otherwise it computes. When there is something to run and too few are left who
  *           could, one more worker is seated (exec/thread/thread.h), one per look, up to the number of spare seats: as
- *           many as are blocked; when something is urgent, up to twice the usual number that compute, or one more when
+ *           many as are blocked; when something is overdue, up to twice the usual number that compute, or one more when
  *           it has waited for some looks; and one more when anything has waited behind a worker that computes
  *           (starve.h): those who compute may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
@@ -26,15 +26,15 @@
 #include "rt/stall.h"
 #include "rt/starve.h"
 
-typedef struct rad_watch_seen {
+typedef struct rad_monitor_seen {
     uint64_t ran;
     uint32_t stuck; /* looks in a row */
     bool blocked;
     rad_stall stall;
     rad_starve starve;
-} rad_watch_seen;
+} rad_monitor_seen;
 
-typedef struct rad_watch {
+typedef struct rad_monitor {
     rad_runtime *runtime;
     rad_os_thread thread;
     bool started;
@@ -42,26 +42,26 @@ typedef struct rad_watch {
     _Atomic bool ends;
     uint64_t ran;       /* of all workers */
     uint32_t quiet;     /* looks in a row in which nothing happened */
-    uint32_t urgent;    /* … in which something urgent waited */
+    uint32_t overdue;   /* … in which something overdue waited */
     uint32_t dead;      /* … in which nothing can */
     uint32_t polls;     /* for poller.c */
     uint64_t cooled_ns; /* when memory was given back last */
-    rad_watch_seen seen[RAD_WORKERS_MAX];
-} rad_watch;
+    rad_monitor_seen seen[RAD_WORKERS_MAX];
+} rad_monitor;
 
-RAD_INTERNAL int rad__watch_start(rad_watch *w, rad_runtime *rt, rad_error *error);
-RAD_INTERNAL void rad__watch_stop(rad_watch *w);
-RAD_INTERNAL void rad__watch_ring(rad_watch *w); /* something happens */
+RAD_INTERNAL int rad__monitor_start(rad_monitor *w, rad_runtime *rt, rad_error *error);
+RAD_INTERNAL void rad__monitor_stop(rad_monitor *w);
+RAD_INTERNAL void rad__monitor_ring(rad_monitor *w); /* something happens */
 
 enum { RAD_URGENT_LOOKS = 8 };
 
 /* Whether one more worker is seated: there is work; `manned` workers, so many of them blocked, so many usual ones;
- * something urgent has waited for so many looks; anything starves. */
-static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual, uint32_t urgent,
+ * something overdue has waited for so many looks; anything starves. */
+static inline bool rad__choose_reinforce(uint32_t manned, uint32_t blocked, uint32_t usual, uint32_t overdue,
                                          bool starves)
 {
-    if (manned - blocked < (urgent > 0 ? 2 * usual : usual)) return true;
-    return starves || urgent > RAD_URGENT_LOOKS;
+    if (manned - blocked < (overdue > 0 ? 2 * usual : usual)) return true;
+    return starves || overdue > RAD_URGENT_LOOKS;
 }
 
 #endif

@@ -1,11 +1,11 @@
-#include "rt/urgent.h"
+#include "rt/overdue.h"
 
 static void link_to(rad_task *task, rad_task *next)
 {
     atomic_store_explicit(&task->next, next, memory_order_relaxed);
 }
 
-void rad__urgent_put(rad_urgent *u, rad_strand *s)
+void rad__overdue_put(rad_overdue *u, rad_strand *s)
 {
     rad_task *task = &s->task;
     link_to(task, NULL);
@@ -20,9 +20,9 @@ void rad__urgent_put(rad_urgent *u, rad_strand *s)
     rad__unlock(&u->lock);
 }
 
-rad_strand *rad__urgent_take(rad_urgent *u)
+rad_strand *rad__overdue_take(rad_overdue *u)
 {
-    if (!rad__urgent_any(u)) return NULL;
+    if (!rad__overdue_any(u)) return NULL;
     rad__lock(&u->lock);
     rad_task *task = u->first;
     if (task != NULL) {
