@@ -260,6 +260,13 @@ static const char *const locks[] = {"mutex_lock",
                                     "pthread_spin_trylock",
                                     NULL};
 
+static bool has_woken(const deed *d, uint32_t actor)
+{
+    for (uint32_t i = 0; i < d->woken_count; i++)
+        if (d->woken[i] == actor) return true;
+    return false;
+}
+
 static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t since)
 {
     char name[RAD_NAME_MAX];
@@ -270,14 +277,14 @@ static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t 
     }
     say(w, "the last %s came from ", is_one_of(last->site, single_signals) ? "signal" : "broadcast");
     say_who(w, last);
-    if (last->woken_count > 0 && last->woken[0] == actor) {
+    if (has_woken(last, actor)) {
         say(w, ", and woke it; it found nothing to do and waited again at step %llu", (unsigned long long)since);
+    } else if (last->step < since) {
+        if (last->woken_count == 0) say(w, ", when no %s waited, so it woke none", w->kind);
+        say(w, "; this wait began later, at step %llu", (unsigned long long)since);
     } else if (last->woken_count > 0) {
         rad__actor_name(w->k, last->woken[0], name);
         say(w, ", and woke %s instead: a signal wakes one %s, a broadcast wakes all", name, w->kind);
-    } else if (last->step < since) {
-        say(w, ", when no %s waited, so it woke none; this wait began later, at step %llu", w->kind,
-            (unsigned long long)since);
     }
 }
 

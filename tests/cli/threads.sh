@@ -25,6 +25,7 @@ makes_threads threads
 finds threads abba deadlock:forward+mutex 12
 finds threads lost deadlock:condition+waiter 18
 finds threads consumed deadlock:condition+taker 35
+finds threads bare deadlock:condition+hand 24
 finds threads oversold "assertion@stock >= 0" 24
 finds threads stranger misuse:mutex@pthread_mutex_unlock 10
 finds threads upgrade "assertion@version == 2" 24
@@ -39,6 +40,7 @@ why() { # NAME TEXT
     has why "$2" "$1: $2"
 }
 why lost "when no thread waited, so it woke none; this wait began later, at step"
+why bare "; this wait began later, at step"
 why consumed "instead: a signal wakes one thread, a broadcast wakes all"
 
 # ---- What is told -----------------------------------------------------------------------------------------

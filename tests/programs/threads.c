@@ -127,6 +127,35 @@ static void consumed(void)
     for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
 }
 
+/* ---- A broadcast without the mutex: one hand waits already, the other has looked and waits after it ---- */
+
+static pthread_cond_t came = PTHREAD_COND_INITIALIZER;
+static int hands;
+static volatile bool over;
+
+static void *hand(void *arg)
+{
+    pthread_mutex_lock(&m);
+    hands++;
+    pthread_cond_signal(&came);
+    while (!over) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+
+static void bare(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, hand, NULL);
+    pthread_mutex_lock(&m);
+    while (hands == 0) pthread_cond_wait(&came, &m);
+    if (!fixed) pthread_mutex_unlock(&m);
+    over = true;
+    pthread_cond_broadcast(&c);
+    if (fixed) pthread_mutex_unlock(&m);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
 /* ---- Check, then act ---- */
 
 static int stock = 1;
@@ -345,7 +374,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
                {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
-               {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"joined", joined}};
+               {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"joined", joined},
+               {"bare", bare}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {
