@@ -3,6 +3,7 @@
 #include "os/shared.h"
 
 #include "base/error.h"
+#include "os/apart.h"
 #include "os/fault.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ int rad__os_shared_map(void **out, size_t size, rad_error *error)
     RAD_ASSERT(size > 0);
     void *at = MAP_FAILED;
     if (!rad__os_fails(ENOMEM))
-        at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        at = mmap(rad__os_apart(size), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED)
         return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size, strerror(errno));
     *out = at;
@@ -26,8 +27,9 @@ int rad__os_shared_map(void **out, size_t size, rad_error *error)
 int rad__os_shared_join(void **out, size_t size, int fd, rad_error *error)
 {
     *out = NULL;
-    void *at = rad__os_fails(ENOMEM) ? MAP_FAILED
-                                     : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    void *at = rad__os_fails(ENOMEM)
+                   ? MAP_FAILED
+                   : mmap(rad__os_apart(size), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED)
         return rad__error(error, RAD_ENOMEM, "cannot map %zu bytes of shared memory: %s", size, strerror(errno));
     *out = at;

@@ -25,6 +25,23 @@ ends many 0 "nothing found in 12 runs"
 ends large 0 "nothing found in 12 runs"
 has out "in process 12 runs" "200 MB: in one process, put back after each run"
 
+# The watch counts CPU time, so one run is enough, and the machine may be busy.
+try explore --runs 1 --clock quiet --no-shrink ./ending loop
+status 1 "ending loop: a loop without a call and without an end"
+has out "hang at step 6: step 6 did not return within" "it is a hang"
+check "it has a file" [ -s ending.raddle.json ]
+
+# A program that hashes addresses, such as std::hash<std::thread::id>, does the same in the run that is told as in those
+# that were explored, in workers with donors from before and without.
+addresses_are_told() { # the told run's are those of all explored ones
+    sed -n '/^Output of this run/,/^$/s/^ *\(main .*\|thread .*\)/\1/p' out | sort -u >told
+    sort -u shown >explored
+    [ "$(wc -l <told)" = 7 ] && cmp -s told explored
+}
+try explore --runs 40 --clock quiet --strategy random --show-output shown ./ending addresses
+status 1 "ending addresses"
+check "a run that is told has the addresses of those that were explored" addresses_are_told
+
 # ---- Killed ------------------------------------------------------------------------------------------------
 below() { # PID: all processes below it
     local child

@@ -19,4 +19,8 @@ tr -s '\n ' ' ' <"$work/out" >"$work/words"
 if [ $found != 1 ] || ! grep -q "of CPU time (if it waits for a variable in a loop, build it with 'raddle cc')" "$work/words"; then
     cat "$work/out" && echo "a loop without an end is no hang" && status=1
 fi
+"$RADDLE" replay "$work/oracles.raddle.json" -- "$work/oracles" endless_loop >"$work/out"
+if [ $? != 0 ] || ! grep -qx "as recorded" "$work/out"; then
+    cat "$work/out" && echo "a loop without an end does not replay" && status=1
+fi
 exit $status

@@ -24,6 +24,7 @@ static void *body(void *arg)
     pthread_mutex_lock(&m);
     count++;
     pthread_mutex_unlock(&m);
+    if (strcmp(how, "addresses") == 0) printf("thread %p\n", (void *)pthread_self());
     if (strcmp(how, "crash") == 0) *(volatile int *)(size_t)zero = 1;
     if (strcmp(how, "abort") == 0) abort();
     if (strcmp(how, "loop") == 0)
@@ -82,6 +83,10 @@ int main(int argc, char **argv)
     how = argc > 1 ? argv[1] : "";
     if (strcmp(how, "abba") == 0) {
         abba();
+    } else if (strcmp(how, "addresses") == 0) {
+        printf("main %p on %p\n", (void *)pthread_self(), (void *)&t);
+        many(6);
+        exit(3);
     } else if (strcmp(how, "many") == 0) {
         many(64);
     } else if (strcmp(how, "large") == 0) {

@@ -9,6 +9,7 @@
 #include "lab/fibers/server.h"
 
 #include "base/alloc.h"
+#include "os/apart.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +32,8 @@ static struct heap {
 
 static bool heap_open(void)
 {
-    void *at = mmap(NULL, HEAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(rad__os_apart(HEAP_SIZE), HEAP_SIZE, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return false;
     heap = at;
     heap->used = (sizeof *heap + HEADER - 1) / HEADER * HEADER;
@@ -88,7 +90,8 @@ bool rad__heap_keep(void)
 {
     uint64_t size = kept.page_size = (uint64_t)sysconf(_SC_PAGESIZE);
     kept.pages = (heap->used + size - 1) / size;
-    kept.copy = mmap(NULL, kept.pages * (size + 1), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t whole = kept.pages * (size + 1);
+    kept.copy = mmap(rad__os_apart(whole), whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (kept.copy == MAP_FAILED) return false;
     kept.written = (unsigned char *)kept.copy + kept.pages * size;
     bool known = mincore(heap, kept.pages * size, kept.written) == 0 && nothing_is_swapped();

@@ -341,6 +341,7 @@ int rad__server_tells(int in, int out, bool dies)
     if (!dies) rad__crash_watch();
     if (!rad__stage.debugged) rad__dispatch_open(); /* gdb would stop at each call */
     rad__reach_own();
+    rad__donors_prepare_least();
     while (rad__stream_get(s, &r)) {
         uint32_t answer = 0;
         if (r.what == RAD_STREAM_RESET) {

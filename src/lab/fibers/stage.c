@@ -9,6 +9,7 @@
 #include "lab/rig.h"
 #include "lab/threads/threads.h"
 #include "lab/watched/watched.h"
+#include "os/apart.h"
 #include "os/context.h"
 #include "os/thread_pointer.h"
 
@@ -22,12 +23,17 @@ rad_stage rad__stage;
 enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
 
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
-void *rad__stage_reserve(size_t size)
+static void *reserve(void *near, size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(near, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return NULL;
     madvise(at, size, MADV_DONTDUMP); /* … which keeps it apart from the program's mappings */
     return at;
+}
+
+void *rad__stage_reserve(size_t size)
+{
+    return reserve(rad__os_apart(size), size);
 }
 
 int rad__stage_open(rad_error *error)
@@ -143,7 +149,7 @@ static void thread_body(void *argument)
 
 rad_runner *rad__thread_add(const char *role, uint32_t site, void (*body)(void *), void *argument)
 {
-    char *stack = rad__stage_reserve(STACK_SIZE + GUARD_SIZE);
+    char *stack = reserve(NULL, STACK_SIZE + GUARD_SIZE); /* the program has its addresses */
     if (stack == NULL || mprotect(stack, GUARD_SIZE, PROT_NONE) != 0)
         rad__program_refused("rad_blocking", "no memory for the stack of a thread");
     rad_runner *r = rad__thread_add_on(role, site, body, argument, stack + GUARD_SIZE, STACK_SIZE);

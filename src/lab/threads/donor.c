@@ -1,7 +1,10 @@
 /* donor.c — real threads that lend their stack and thread pointer to a runner.
  *
  * A donor sleeps for ever, with all signals blocked: a handler would run on the stack, below its frame, where the
- * runner's frames are. A child of fork has the donors' memory but not their kernel threads, and needs only that. */
+ * runner's frames are. A child of fork has the donors' memory but not their kernel threads, and needs only that.
+ *
+ * Programs hash what pthread_self returns, so each donor has its own place, whenever it is started: a run that is told
+ * starts it later than one that is explored. */
 #define _GNU_SOURCE
 #include "lab/fibers/dispatch.h"
 #include "lab/fibers/libc.h"
@@ -14,14 +17,19 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     FRAME_ROOM = 4096,
-    PREPARED_LEAST = 4, /* of a program that starts one before the first decision */
-    PREPARED_MOST = 256
+    PREPARED_LEAST = 4, /* also in a process that tells a run: what libc allocates for them is the program's memory */
+    PREPARED_MOST = 256,
+    GUARD_SIZE = 64 << 10
 };
+
+#define PLACES_FROM (UINT64_C(1) << 46)
+#define PLACE_SIZE  (UINT64_C(1) << 28)
 
 static rad_donor donors[RAD_THREADS_MAX];
 static uint32_t donor_count;
@@ -97,6 +105,20 @@ static bool is_own_stack(const pthread_attr_t *attributes, size_t *size)
     return base != NULL && (uintptr_t)base < UINTPTR_MAX / 2; /* tidy: address ok: a mark */
 }
 
+/* The next donor's, above pages that nobody may touch; NULL: the system maps nothing there. */
+static void *stack_at_its_place(size_t size)
+{
+    void *place = (void *)(uintptr_t)(PLACES_FROM + donor_count * PLACE_SIZE); /* tidy: address ok: where to map */
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK | MAP_FIXED_NOREPLACE;
+    if (size > PLACE_SIZE - 2 * GUARD_SIZE) return NULL;
+    char *at = mmap(place, GUARD_SIZE + size, PROT_READ | PROT_WRITE, how, -1, 0);
+    if (at == MAP_FAILED) return NULL;
+    madvise(at, GUARD_SIZE + size, MADV_NOHUGEPAGE);
+    if (at == place && mprotect(at, GUARD_SIZE, PROT_NONE) == 0) return at + GUARD_SIZE;
+    munmap(at, GUARD_SIZE + size);
+    return NULL;
+}
+
 /* As the process has it, and at least this large. */
 static rad_donor *donor_make_sized(size_t size)
 {
@@ -104,7 +126,12 @@ static rad_donor *donor_make_sized(size_t size)
     size_t usual = 0;
     if (pthread_attr_init(&attributes) != 0) return NULL;
     pthread_attr_getstacksize(&attributes, &usual);
-    if (size > usual) pthread_attr_setstacksize(&attributes, size);
+    if (size < usual) size = usual;
+    void *stack = stack_at_its_place(size);
+    if (stack != NULL)
+        pthread_attr_setstack(&attributes, stack, size);
+    else
+        pthread_attr_setstacksize(&attributes, size);
     rad_donor *d = donor_make(&attributes);
     pthread_attr_destroy(&attributes);
     return d;
@@ -146,8 +173,14 @@ static uint32_t fitting(size_t size)
 
 static uint32_t wanted(const rad_control *c)
 {
-    uint32_t count = c->donors == 0 || c->donors > PREPARED_LEAST ? c->donors : PREPARED_LEAST;
+    uint32_t count = c->donors > PREPARED_LEAST ? c->donors : PREPARED_LEAST;
     return count < PREPARED_MOST ? count : PREPARED_MOST;
+}
+
+void rad__donors_prepare_least(void)
+{
+    while (donor_count < PREPARED_LEAST && donor_make_sized(0) != NULL) {
+    }
 }
 
 void rad__donors_prepare(void)

@@ -298,6 +298,9 @@ RAD_INTERNAL rad_donor *rad__donor_take(const pthread_attr_t *attributes);
  * of that process, which stays when memory is put back. */
 RAD_INTERNAL void rad__donors_prepare(void);
 
+/* Before the program begins, in a process that tells a run: as many as a keeper has at least. */
+RAD_INTERNAL void rad__donors_prepare_least(void);
+
 /* A run has needed more than there were, and a new worker will have them. */
 RAD_INTERNAL bool rad__donors_lack(void);
 
