@@ -289,6 +289,7 @@ typedef struct rad_explore_options {
     uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first; /* the run that fails is the last one counted */
     bool twice;         /* run everything twice and compare */
+    bool check;         /* look at the structures of Raddle after each step, not only now and then; slow */
     bool apart;         /* of a program: each run in a process of its own */
     bool races_fatal;   /* a data race ends its run, as any other failure does */
     /* Functions and files whose races do not count, with * for anything; NULL at the end. NULL: none. */

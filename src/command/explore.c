@@ -15,7 +15,7 @@ typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
     uint64_t runs, steps, seed, jobs, max_steps, processors;
     double seconds;
-    bool stop_on_first, repaired, twice, apart, no_shrink, json, scratch, closed, real_threads;
+    bool stop_on_first, repaired, twice, check, apart, no_shrink, json, scratch, closed, real_threads;
 } explore_args;
 
 #define AT(field) offsetof(explore_args, field)
@@ -36,6 +36,7 @@ static const option EXPLORE_OPTIONS[] = {
     {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
      "programs: run each thread on one of the system, to compare; slow, implies --apart", 0, 0, 0},
     {"twice", OPTION_FLAG, AT(twice), NULL, "run each schedule twice; report nondeterminism", 0, 0, 0},
+    {"check", OPTION_FLAG, AT(check), NULL, "check Raddle's own structures after each step; slow", 0, 0, 0},
     {"races", OPTION_TEXT, AT(races), "WHAT", "after a data race: continue the run, or fatal (default: continue)", 0, 0,
      0},
     {"suppress", OPTION_TEXT, AT(suppress), "FILE",
@@ -227,6 +228,7 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
         .twice = a->twice,
+        .check = a->check,
         .apart = a->apart,
         .races_fatal = a->races && strcmp(a->races, "fatal") == 0,
         .suppressed = suppressed,

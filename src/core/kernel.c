@@ -354,14 +354,30 @@ static void kernel_turn_ends(rad_kernel *k)
     k->step++;
 }
 
-RAD_NO_CANARY static void kernel_loop(rad_kernel *k, uint64_t until)
+/* Between two steps. A large set takes its time, so it is looked at less often. */
+static void kernel_check(rad_kernel *k)
+{
+    uint64_t pause = k->enabled.count < RAD_CHECK_EVERY / 64 ? RAD_CHECK_EVERY : 64 * (uint64_t)k->enabled.count;
+    RAD_ASSERT(rad__enabled_valid(k));
+    k->check_at = k->step + (k->options.check ? 1 : pause);
+    k->unchecked = 0;
+}
+
+static uint64_t kernel_pause(const rad_kernel *k, uint64_t until)
 {
     uint64_t pause = k->turn < until ? k->turn : until;
+    return k->check_at < pause ? k->check_at : pause;
+}
+
+RAD_NO_CANARY static void kernel_loop(rad_kernel *k, uint64_t until)
+{
+    uint64_t pause = kernel_pause(k, until);
     while (!k->ended) {
         if (RAD_UNLIKELY(k->step >= pause) && k->enabled.count > 0) {
             if (k->step == k->turn) kernel_turn_ends(k);
+            if (k->step >= k->check_at) kernel_check(k);
             if (k->step >= until) return;
-            pause = k->turn < until ? k->turn : until;
+            pause = kernel_pause(k, until);
             continue;
         }
         uint32_t offered = k->enabled.count;
@@ -395,6 +411,7 @@ static void kernel_reset(rad_kernel *k, const rad_run_options *options)
     rad__fair_reset(&k->fair);
     k->recognises = options->fair && !k->machine->progresses;
     k->turn = k->recognises ? RAD_TURN : UINT64_MAX;
+    k->check_at = options->check ? 0 : RAD_CHECK_EVERY;
     k->round_state = NULL;
     k->set_hash = k->set_roll = 0;
     k->oldest = k->newest = k->current = RAD_NONE;
@@ -451,6 +468,8 @@ enum rad_outcome rad__kernel_end(rad_kernel *k)
     if (!k->ended) {
         rad_evaluated(k, RAD_ORACLE_DEADLOCK);
         if (k->machine->idle(k->self, k) == RAD_END_STUCK) rad__deadlock_report(k);
+        k->unchecked += k->step; /* runs are short, most of them: not at the end of each */
+        if (k->options.check || k->unchecked >= RAD_CHECK_EVERY) kernel_check(k);
     }
     if (!k->options.digest_later) kernel_fold(k);
     if (k->policy_class->end) k->policy_class->end(policy, k, into);

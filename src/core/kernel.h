@@ -112,10 +112,14 @@ typedef struct rad_run_options {
     bool fair;           /* who yields or spins lets others go first: fair.h */
     bool whole_trace;    /* keep every event, not only the last ones */
     bool digest_later;   /* trace.digest is right only after rad__kernel_digest */
+    bool check;          /* the structures after each step, not only now and then: RAD_CHECK_EVERY */
     rad_estimates *into; /* what the policy learned is added here; may be NULL */
     rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
     rad_observer *observers[RAD_OBSERVERS_MAX];
 } rad_run_options;
+
+/* How many steps are made before structures are looked at from end to end, by the kernel (I1, I2) and by machines. */
+enum { RAD_CHECK_EVERY = 1024 };
 
 #define RAD_MAX_STEPS ((uint64_t)RAD_MAX_STEPS_PRESET)
 
@@ -197,6 +201,8 @@ struct rad_kernel {
     rad_round_state *round_state; /* of the machine, in this run; or NULL */
     bool recognises;              /* who spins: spin.h */
     uint64_t turn;                /* the step at which the next long turn ends: fair.h */
+    uint64_t check_at;            /* the step after which the enabled set is checked next … */
+    uint64_t unchecked;           /* … and steps of earlier runs that were made since the last time */
     rad_looks *looks;             /* per actor */
     uint32_t looks_capacity;
 

@@ -318,6 +318,7 @@ void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *o
     rad_kernel *k = b->rig->kernel;
     *out = (rad_batch_result){0};
     b->rig->unfair = u->unfair;
+    b->rig->shared->check = u->check;
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
     b->rig->here = b->rig->audits = 0;

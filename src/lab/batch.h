@@ -29,6 +29,7 @@ typedef struct rad_batch {
     enum rad_batch_kind kind;
     bool stop_on_first;
     bool twice;
+    bool check; /* structures after each step */
     bool round; /* the step limit is a livelock: rad__artifact_is_round */
     bool dedup;
     bool unfair;                    /* every schedule, as before there were fair ones */

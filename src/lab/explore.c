@@ -10,7 +10,12 @@
  * other lanes may still be under way when a turn begins: their results wait for the next turn of their lane.
  *
  *     WAITING --start--> STARTED --answer--> DONE --all before it folded--> folded and gone
- *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after */
+ *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after
+ *
+ * Q1  a queued batch has a result exactly when it is DONE.
+ * Q2  of a sampling lane: the runs that were folded, and those of its queued batches, are all runs below `next`.
+ * Q3  of a tree: the paths of its queued batches grow, in the order of the search (tree.c).
+ * They are looked at after each fold, and asserted. */
 #include <raddle/lab.h>
 
 #include "base/alloc.h"
@@ -82,6 +87,47 @@ typedef struct explorer {
 
 /* ---- Queued batches -------------------------------------------------------------------------------- */
 
+/* Done again: it was more than may be folded now, or its process was killed from outside. */
+static void queued_move(queued *p, enum queued_state to)
+{
+    static const uint8_t from[] = {[QUEUED_WAITING] = 1 << QUEUED_STARTED | 1 << QUEUED_DONE,
+                                   [QUEUED_STARTED] = 1 << QUEUED_WAITING,
+                                   [QUEUED_DONE] = 1 << QUEUED_STARTED | 1 << QUEUED_WAITING};
+    RAD_ASSERT(from[to] >> p->state & 1);
+    p->state = to;
+}
+
+static uint64_t queued_runs(const queued *p)
+{
+    return p->closed ? p->runs : p->batch.count;
+}
+
+/* Whether path a comes before path b; what is not in a path is the baseline, 0. */
+static bool path_is_before(const rad_batch *a, const rad_batch *b)
+{
+    for (uint64_t i = 0; i < a->path_count || i < b->path_count; i++) {
+        uint32_t one = i < a->path_count ? a->path[i].chosen : 0, other = i < b->path_count ? b->path[i].chosen : 0;
+        if (one != other) return one < other;
+    }
+    return false;
+}
+
+/* Q1 … Q3. The death of a run has its choices in its result, and no path. */
+static void lane_check(const lane *l)
+{
+    const queued *before = NULL;
+    uint64_t runs = l->phase->runs;
+    for (const queued *p = l->front; p != NULL; p = p->next) {
+        RAD_ASSERT(p->lane == l);
+        RAD_ASSERT(p->state == QUEUED_DONE || (p->result.runs == 0 && p->result.findings == NULL));
+        runs += queued_runs(p);
+        if (p->batch.kind != RAD_BATCH_TREE || p->batch.path == NULL) continue;
+        RAD_ASSERT(before == NULL || path_is_before(&before->batch, &p->batch));
+        before = p;
+    }
+    RAD_ASSERT(l->plan->tree || runs == l->next);
+}
+
 static void queued_free(queued *p)
 {
     rad__free(p->batch.path);
@@ -119,6 +165,7 @@ static rad_batch lane_batch(const explorer *x, const lane *l, uint64_t first, ui
         .kind = l->plan->tree ? RAD_BATCH_TREE : RAD_BATCH_SAMPLE,
         .stop_on_first = x->options->stop_on_first,
         .twice = x->options->twice,
+        .check = x->options->check,
         .dedup = l->plan->dedup,
         .races_go_on = !x->options->races_fatal,
         .seed = x->options->seed,
@@ -235,7 +282,7 @@ static void front_fits(lane *l)
 static void queued_rest(explorer *x, queued *p)
 {
     bool tree = p->batch.kind == RAD_BATCH_TREE;
-    uint64_t missing = (p->closed ? p->runs : p->batch.count) - p->result.runs;
+    uint64_t missing = queued_runs(p) - p->result.runs;
     if (tree && !p->closed ? p->result.exhausted : missing == 0) return;
     rad_batch rest = p->batch;
     rest.count = tree && !p->closed ? tree_batch_runs(p->lane) : missing;
@@ -266,13 +313,13 @@ static void explorer_fold(explorer *x)
         if (p->result.runs > turn_left(l)) {
             rad__batch_result_free(&p->result);
             p->batch.count = turn_left(l);
-            p->state = QUEUED_WAITING;
+            queued_move(p, QUEUED_WAITING);
             return;
         }
         uint64_t steps_left = x->steps_budget - x->out->steps;
         if (p->result.steps > steps_left && p->batch.steps_max != steps_left && p->result.runs > 1) {
             rad__batch_result_free(&p->result); /* started when more was left */
-            p->state = QUEUED_WAITING;
+            queued_move(p, QUEUED_WAITING);
             return;
         }
         fold_result(x, &p->result);
@@ -303,7 +350,7 @@ static int explorer_start(explorer *x)
         }
         if (p->batch.kind == RAD_BATCH_TREE && p == l->front) front_fits(l);
         p->batch.steps_max = x->steps_budget - x->out->steps;
-        p->state = QUEUED_STARTED;
+        queued_move(p, QUEUED_STARTED);
         if (rad__workers_start(x->workers, &p->batch, p, x->error) != 0) return x->error->code;
     }
     return 0;
@@ -379,13 +426,13 @@ static int explorer_death(explorer *x, queued *p, const rad_workers_answer *a)
          * here on each run is a batch of its own, and this death will come as the first of one. */
         p->lane->one_by_one = true;
         p->batch.count = 1;
-        p->state = QUEUED_WAITING;
+        queued_move(p, QUEUED_WAITING);
         return 0;
     }
     if (strcmp(a->verdict.identity, "crash:SIGKILL") == 0 && killed_once(p, a)) {
         /* Perhaps it came from outside (an operator, the kernel short of memory). Everything is done
          * again, and believed when it happens to the same run. */
-        p->state = QUEUED_WAITING;
+        queued_move(p, QUEUED_WAITING);
         return 0;
     }
     bool pruned = false;
@@ -399,10 +446,10 @@ static int explorer_death(explorer *x, queued *p, const rad_workers_answer *a)
     death->result.pruned = pruned;
     death->closed = true;
     death->runs = 1;
-    death->state = QUEUED_DONE;
+    queued_move(death, QUEUED_DONE);
     p->closed = true;
     p->runs = p->batch.count = a->run;
-    p->state = a->run > 0 ? QUEUED_WAITING : QUEUED_DONE; /* no runs before: an empty result */
+    queued_move(p, a->run > 0 ? QUEUED_WAITING : QUEUED_DONE); /* no runs before: an empty result */
     return 0;
 }
 
@@ -417,7 +464,7 @@ static int explorer_answer(explorer *x)
         return rad__error(x->error, RAD_EINTERRUPTED, "interrupted");
     if (a.died) return explorer_death(x, p, &a);
     p->result = a.result;
-    p->state = QUEUED_DONE;
+    queued_move(p, QUEUED_DONE);
     return 0;
 }
 
@@ -453,6 +500,7 @@ static int explorer_work(explorer *x)
         if (code == 0 && !x->at->plan->tree) code = explorer_start(x); /* nobody waits for a fold */
         if (code == 0) explorer_fold(x);
         if (code == 0) code = x->error->code;
+        if (code == 0 && !x->stop) lane_check(x->at);
         if (code != 0) return code;
         explorer_tell(x);
     }

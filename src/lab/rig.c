@@ -65,6 +65,7 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
         .ends_at = r->ends_at,
         .suppressed = r->suppressed,
         .fair = !r->unfair,
+        .check = r->shared->check,
         .beacon = &r->shared->beacon,
     };
 }

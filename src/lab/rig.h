@@ -13,6 +13,7 @@ typedef struct rad_rig_shared {
     volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
     volatile int64_t pid;      /* in which the run is; 0: in the process that raddle has started */
     volatile uint64_t here;    /* that process makes many runs */
+    volatile uint64_t check;   /* as in rad_run_options; for the process that the run is in */
     volatile uint64_t timed;   /* a run of the current batch had a timer or a deadline, … */
     volatile uint64_t waited;  /* … or a thread that waited for a condition … */
     rad_outside outside;       /* … and what its runs did outside of their processes */

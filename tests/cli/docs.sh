@@ -153,4 +153,20 @@ awk -f rules.awk functions scripts bugs $(sed "s,^,$src/," rules) >wrong 2>&1
 check "seven pages of rules" [ "$(wc -l <rules)" = 7 ]
 [ ! -s wrong ]
 report $? "tests and planted bugs of the rules exist, and go together" wrong
+
+# The walks of docs/architecture.md: each function that they name is in the file before it.
+awk '/^## Five walks/ { on = 1; next } /^## / { on = 0 } on' "$src/docs/architecture.md" |
+    awk '{
+        n = split($0, part, "`")
+        for (i = 2; i <= n; i += 2) {
+            if (part[i] ~ /^src\//) file = part[i]
+            else if (part[i] ~ /_/ && file != "") print file, part[i]
+        }
+    }' >hops
+while read -r file name; do
+    grep -qE "(^|[^a-zA-Z0-9_])$name\(" "$src/$file" || echo "$file: $name"
+done <hops >strangers
+check "the walks have functions" [ "$(wc -l <hops)" -gt 80 ]
+[ ! -s strangers ]
+report $? "each function of the walks is in its file" strangers
 finish

@@ -3,6 +3,7 @@
 #include "lab/fibers/stage.h"
 
 #include "base/error.h"
+#include "core/kernel.h"
 #include "lab/fibers/dispatch.h"
 #include "lab/fibers/tell.h"
 #include "lab/outside.h"
@@ -12,6 +13,7 @@
 #include "os/apart.h"
 #include "os/context.h"
 #include "os/thread_pointer.h"
+#include "rt/valid.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -394,6 +396,23 @@ static void runner_waits(rad_runner *r)
     rad__tell_wait(r->number, object, holder);
 }
 
+/* Between two steps, so nobody holds a lock of rt. A nursery in a frame that was left is the program's mistake, and is
+ * reported where it is used. */
+static void check_runtimes(rad_stage *s)
+{
+    s->next_check = s->steps + (s->shared && s->shared->check ? 1 : RAD_CHECK_EVERY);
+    for (const rad_lab_exec *x = s->execs; x != NULL; x = x->next) {
+        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->core.runtime;
+        const char *wrong = rt != NULL ? rad__runtime_wrong(rt) : NULL;
+        char text[200];
+        if (wrong == NULL) continue;
+        snprintf(text, sizeof text, "%s: a bug in raddle, or the program has written into memory of its runtime",
+                 wrong);
+        rad__tell_error(RAD_EBUG, text);
+        return;
+    }
+}
+
 void rad__stage_step(rad_runner *r)
 {
     rad_stage *s = &rad__stage;
@@ -434,6 +453,7 @@ void rad__stage_step(rad_runner *r)
     if (RAD_UNLIKELY((r->thread && !r->enabled) || s->stuck_since > 0)) rad__stuck_look(r);
     if (RAD_UNLIKELY(++s->steps >= s->next_look)) rad__laps_look(r, object);
     if (RAD_UNLIKELY(unlocks | s->bypasses)) rad__bypass_look(r, unlocks, object);
+    if (RAD_UNLIKELY(s->steps >= s->next_check)) check_runtimes(s);
 }
 
 /* ---- From the beginning to the first decision ---------------------------------------------------------- */
@@ -551,8 +571,9 @@ static void machine_step(void *self, rad_kernel *k, uint32_t action)
 
 static enum rad_end machine_idle(void *self, rad_kernel *k)
 {
-    const rad_stage *s = self;
+    rad_stage *s = self;
     (void)k;
+    if (!s->over) check_runtimes(s);
     if (!s->over) rad__hopeless_end();
     return s->over ? RAD_END_FINISHED : RAD_END_STUCK;
 }

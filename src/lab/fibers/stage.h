@@ -142,6 +142,7 @@ typedef struct rad_stage {
     int argc;
     char **argv, **envp;
     uint64_t steps, next_look; /* of the run; when laps.c is asked next */
+    uint64_t next_check;       /* when the structures of rt are looked at next */
     uint64_t stuck_since;      /* this step threads wait for each other's locks for ever: stuck.c */
     bool bypasses;             /* somebody waits for an RW lock while others get it: bypass.c */
     uint64_t picks;            /* that the kernel made in steps */

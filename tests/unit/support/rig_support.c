@@ -46,6 +46,7 @@ rad_run_options bare_options(bare_rig *b, rad_policy *policy)
         .limit = b->limit,
         .whole_trace = b->whole_trace,
         .fair = b->fair,
+        .check = b->check,
         .observers = {b->observer},
     };
 }

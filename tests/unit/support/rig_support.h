@@ -23,7 +23,7 @@ typedef struct bare_rig {
     rad_policy *guide;
     uint64_t max_steps;
     enum rad_limit limit;
-    bool whole_trace, fair;
+    bool whole_trace, fair, check;
     rad_observer *observer;
 } bare_rig;
 
