@@ -553,7 +553,7 @@ static const char *machine_limits(const rad_machine *m, const rad_case *c)
     static char text[300];
     bool built = under_test.inserted.calls > 0;
     (void)m;
-    snprintf(text, sizeof text, "%s was not interrupted%s%s",
+    snprintf(text, sizeof text, "%s was not interrupted halfway%s%s",
              built ? "under sequential consistency, code that raddle cc has not built" : "code between two operations",
              rad__os_calls_are_seen() ? "" : ", system calls were seen by name only",
              c->params[PARAM_CLOCK] ? "" : ", and time passed only when nothing could run");

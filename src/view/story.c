@@ -135,7 +135,8 @@ static void tell_kept_from(rad_teller *t, uint32_t from, uint64_t at)
     if (at == s->line_count || s->lines[at].at == NULL) return;
     char text[RAD_PLACE_MAX + 200], place[RAD_PLACE_MAX];
     rad__place_text(s->lines[at].at, place);
-    snprintf(text, sizeof text, "%s stops before %s%s%s", actor_name(t, from), place,
+    bool is_behind = strcmp(s->lines[at].site, "continue") == 0; /* the call at that line was made */
+    snprintf(text, sizeof text, "%s stops %s %s%s%s", actor_name(t, from), is_behind ? "after" : "before", place,
              s->lines[at].at->source[0] ? ": " : "", s->lines[at].at->source);
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DECISIVE);
 }

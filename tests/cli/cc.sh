@@ -26,7 +26,7 @@ finds() { # PROGRAM NAME IDENTITY: found, and replayed; the fixed version is sil
     try explore --runs 300 "./$1" "$2" fixed
     status 0 "explore ./$1 $2 fixed"
     has out "nothing found in" "$2 fixed: silent"
-    has out "under sequential consistency, code that raddle cc has not built was not interrupted" "$2 fixed: says what was not tried"
+    has out "under sequential consistency, code that raddle cc has not built was not interrupted halfway" "$2 fixed: says what was not tried"
     has out "equal in a fresh process" "$2 fixed: many runs in one process, audited"
 }
 

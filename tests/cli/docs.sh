@@ -35,7 +35,7 @@ front_door() {
     check "with the lock" ${CC:-cc} -g -pthread fixed.c -o wait
     try explore ./wait
     status 0 "nothing is found"
-    has out "every schedule was tried, code between two operations was not interrupted" "and what was tried is said"
+    has out "every schedule was tried, code between two operations was not interrupted halfway" "and what was tried is said"
     if [ -f "$build/src/lab/watched/libtsan.a" ]; then
         check "raddle cc" "$RADDLE" cc -g -pthread wait.c -o wait
         try explore ./wait

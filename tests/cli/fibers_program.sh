@@ -34,17 +34,17 @@ finds() { # PROGRAM IDENTITY STEPS [OPTIONS…]: found, shrunk to at most so man
     try explore --runs 150 "${@:4}" "./$1" fixed
     status 0 "explore ./$1 fixed"
     has out "nothing found in" "$1 fixed: silent"
-    has out "code between two operations was not interrupted" "$1 fixed: says what was not tried"
+    has out "code between two operations was not interrupted halfway" "$1 fixed: says what was not tried"
 }
-finds abba deadlock:mutex+nursery 8
+finds abba deadlock:mutex+nursery 10
 try explore --runs 9 ./abba fixed --runs=8
 has err "note: --runs=8 is an argument of the program; to give it to raddle, write it before" "an option behind the program"
 try explore --runs 9 ./abba fixed --other
 silent "an argument of the program"
-finds lost_wakeup deadlock:condition+nursery 12
-finds leak deadlock:channel+nursery 10
+finds lost_wakeup deadlock:condition+nursery 14
+finds leak deadlock:channel+nursery 12
 finds select_miss "assertion@done == 2" 16
-finds stranger misuse:mutex@rad_mutex_unlock 8
+finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3]" 20
 finds calls "assertion@sum == 2" 45
 
@@ -91,7 +91,7 @@ has out "a circle: one → two → one" "show tells the same"
 try run ./abba --unknown
 status 0 "words behind the program are its own"
 try explore --runs 50 --json ./abba fixed
-has out '"limits": "code between two operations was not interrupted, and time passed only when nothing could run"' "JSON has the limits, too"
+has out '"limits": "code between two operations was not interrupted halfway, and time passed only when nothing could run"' "JSON has the limits, too"
 mkdir -p one two
 try explore --runs 100 -j 1 --output one ./abba
 try explore --runs 100 -j 2 --output two ./abba
@@ -184,7 +184,7 @@ for how in atexit on_exit destructor fiber flush quick_exit; do late $how crash:
 late assert "assertion@!other_way || mended"
 late status exit@4
 late errx exit@3
-late fibers partial-deadlock:mutex
+late fibers deadlock:mutex+nursery
 makes plugin.so plugin -DLIBRARY -shared -fPIC
 finds plugin crash:SIGABRT 12
 

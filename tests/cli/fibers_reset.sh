@@ -46,11 +46,11 @@ has here "a process for each run, because it calls umask" "what cannot be put ba
 both unmaps 0 60
 has here "because it gives memory back, or changes its protection" "memory that is gone is noticed"
 both crash 1 60
-has here "FAILED: crash at step 7: the process died in step 7: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
+has here "FAILED: crash at step 10: the process died in step 10: SIGSEGV" "a crash in a process of many runs is one of a fresh process"
 check "and the only kind of failure" [ "$(grep -c "^FAILED" here)" = 1 ]
-both handler 1 60
-has here "FAILED: crash at step 3: the process died in step 3: SIGSEGV" "a handler of SIGSEGV does not save the run after that which installed it"
-has here "3 of 60 runs failed." "and saves that one"
+both handler 1 400
+has here "FAILED: crash at step 4: the process died in step 4: SIGSEGV" "a handler of SIGSEGV does not save the run after that which installed it"
+has here "10 of 400 runs failed." "and saves that one"
 
 # ---- Failures that are not there again -----------------------------------------------------------------
 unconfirmed() { # WORD WHY

@@ -16,7 +16,7 @@ finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps,
     try explore --runs 150 "./$1" "$2" fixed
     status 0 "explore ./$1 $2 fixed"
     has out "nothing found in" "$2 fixed: silent"
-    has out "code between two operations was not interrupted" "$2 fixed: says what was not tried"
+    has out "code between two operations was not interrupted halfway" "$2 fixed: says what was not tried"
     has out "equal in a fresh process" "$2 fixed: many runs in one process, audited"
 }
 

@@ -27,7 +27,7 @@ sed 's/ .*//' rows | sort >named
 grep -oE '\{"[a-z_]+"' "$src/tests/programs/limits.c" | tr -d '{"' | sort >programs
 check "programs" [ -s programs ]
 same named programs "a row for each program"
-clean=", code between two operations was not interrupted, and time passed only when nothing could run."
+clean=", code between two operations was not interrupted halfway, and time passed only when nothing could run."
 while read -r name finds; do
     try explore --no-shrink ./limits "$name"
     status 0 "$name: the status is 0"
@@ -47,7 +47,7 @@ try explore --no-shrink ./limits waits_once
 has out "Only with spurious wakeups" "a wakeup without a signal is reported"
 try explore --runs 2000 ./watched store_buffers
 status 0 "weak memory: nothing found"
-has out "under sequential consistency, code that raddle cc has not built was not interrupted" "and said"
+has out "under sequential consistency, code that raddle cc has not built was not interrupted halfway" "and said"
 try explore --max-steps 5 --no-shrink ./limits lost_update
 status 1 "every run was cut"
 has out "every run was cut, not finished after 5 steps: nothing is known" "and said"
@@ -62,7 +62,7 @@ has out "  unwatched  the program: linked by raddle cc" "and said"
 
 # Fibers.
 compiles "a program with fibers" "$library" "${CC:-cc}" -g -O1 "$src/tests/programs/memory_fibers.c" -o fibers
-try explore --no-shrink ./fibers counter
+try explore --no-shrink --strategy dfs ./fibers counter
 status 0 "fibers: nothing found"
 has out "every schedule was tried$clean" "and the same is said"
 compiles "the same with raddle cc" "$library" "$RADDLE" cc -g -O1 "$src/tests/programs/memory_fibers.c" -o fibers

@@ -88,20 +88,6 @@ static rad_ticker *due_ticker(runner *f)
     return &f->due;
 }
 
-/* Whether it makes a difference when the handle is known: others than the one who gets it use it. */
-static bool is_wanted(const fibers_program *p, uint32_t by, uint32_t j)
-{
-    for (uint32_t i = 0; i < FIBERS_MOST * FIBERS_OPS; i++) {
-        const fibers_op *op = &p->fibers[i / FIBERS_OPS].ops[i % FIBERS_OPS];
-        bool uses =
-            op->object == j && (op->kind == FIBERS_JOIN || op->kind == FIBERS_CANCEL || op->kind == FIBERS_RELEASE);
-        for (uint32_t k = 0; k < op->case_count; k++)
-            uses |= op->cases[k].kind == FIBERS_JOIN && op->cases[k].object == j;
-        if (uses && i / FIBERS_OPS != by) return true;
-    }
-    return false;
-}
-
 static int do_spawn(runner *f, const fibers_op *op)
 {
     rig *r = f->rig;
@@ -125,7 +111,6 @@ static int do_spawn(runner *f, const fibers_op *op)
     }
     if (code != 0) return code;
     if (op->kind != FIBERS_SEND_SPAWN) count_living(r);
-    if (is_wanted(r->program, f->index, j)) let_others(r);
     r->published[j] = true;
     return 0;
 }

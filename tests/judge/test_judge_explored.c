@@ -24,7 +24,7 @@
 #include <string.h>
 
 enum {
-    RUNS = 1500, /* for each order of the deadlines, to the end */
+    RUNS = 4000, /* for each order of the deadlines, to the end */
     SMALL_STATES = 300,
     SAMPLED = 3,
     SAMPLED_RUNS = 24,

@@ -99,6 +99,7 @@ static int send_in_parts(rad_chan *chan, const void *values, uint32_t count, rad
     if (!rad__stage.running || count < 2) return rad__op_send_many(chan, values, count, until);
     int first = rad__op_send_many(chan, values, 1, until);
     if (first != 1) return first;
+    rad__stage.current->until = 0;
     rad__point(RAD_AT_send_many, chan);
     int more = rad__op_send_many(chan, (const char *)values + chan->size, count - 1, 0);
     return more < 0 ? first : first + more;
@@ -109,6 +110,7 @@ static int recv_in_parts(rad_chan *chan, void *values, uint32_t count, rad_time 
     if (!rad__stage.running || count < 2) return rad__op_recv_many(chan, values, count, until);
     int first = rad__op_recv_many(chan, values, 1, until);
     if (first != 1) return first;
+    rad__stage.current->until = 0;
     rad__point(RAD_AT_recv_many, chan);
     int more = rad__op_recv_many(chan, (char *)values + chan->size, count - 1, 0);
     return more < 0 ? first : first + more;
@@ -246,12 +248,35 @@ static int fd_wait_checked(int fd, unsigned interest, rad_time until)
 #define rad__op_connect       connect_checked
 #define rad__op_fd_wait       fd_wait_checked
 
+/* Of calls that have no parameter of this name. */
+static const rad_time until = RAD_FOREVER;
+#pragma GCC diagnostic ignored "-Wshadow"
+
+static inline void call_begins(const void *caller, rad_time its_until)
+{
+    if (!rad__stage.running) return;
+    rad__stage.current->caller = caller;
+    rad__stage.current->until = its_until;
+}
+
+typedef struct call {
+    uint32_t site;
+    const void *about;
+} call;
+
+static inline void call_ends(const call *c)
+{
+    rad__point_after(c->site, c->about);
+}
+
 /* Calls of ours, from talk.c, come from calls of the program: frames.c looks for them. */
 #define OP_DEFINE(answer, name, parameters, arguments, object)                                                         \
     answer rad_##name parameters                                                                                       \
     {                                                                                                                  \
-        if (rad__stage.running) rad__stage.current->caller = __builtin_return_address(0);                              \
-        if (is_point(RAD_AT_##name)) rad__point(RAD_AT_##name, object);                                                \
+        call_begins(__builtin_return_address(0), until);                                                               \
+        if (!is_point(RAD_AT_##name)) return rad__op_##name arguments;                                                 \
+        __attribute__((cleanup(call_ends))) const call made = {RAD_AT_##name, object};                                 \
+        rad__point(made.site, made.about);                                                                             \
         return rad__op_##name arguments;                                                                               \
     }
 RAD_MORE_OPS(OP_DEFINE)

@@ -33,7 +33,7 @@
 
 RAD_INTERNAL extern const char rad__files;
 
-/* What threads do (lab/threads). New ones are added at the end. */
+/* What threads do (lab/threads), and last what follows a call of raddle's. New ones are added at the end. */
 /* clang-format off */
 #define RAD_THREAD_SITES(SITE) \
     SITE(pthread_begin) SITE(pthread_end) SITE(pthread_create) SITE(pthread_join) SITE(pthread_detach) \
@@ -48,7 +48,7 @@ RAD_INTERNAL extern const char rad__files;
     SITE(sem_wait) SITE(sem_trywait) SITE(sem_post) SITE(futex_wait) SITE(futex_woken) SITE(futex_wake) \
     SITE(signal_handler) SITE(pthread_kill) SITE(kill) SITE(raise) SITE(sigwait) SITE(sigsuspend) \
     SITE(pthread_continue) SITE(pthread_cancel) SITE(pthread_testcancel) \
-    SITE(flockfile) SITE(funlockfile) SITE(timer_rings)
+    SITE(flockfile) SITE(funlockfile) SITE(timer_rings) SITE(continue)
 /* clang-format on */
 
 /* Sites of the machine. Their numbers are in files: a new operation is added at the end. */

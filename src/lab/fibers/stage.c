@@ -123,6 +123,7 @@ void rad__runner_enable(rad_runner *r)
 {
     if (r->enabled) return;
     r->enabled = true;
+    rad__stage.woke = true;
     r->since_ns = rad__stage.now_ns;
     rad__stage.enabled_count++;
     if (r->kind != RAD_RUNNER_CLOCK) list_add(r);
@@ -420,6 +421,7 @@ void rad__stage_step(rad_runner *r)
     bool unlocks = r->site == RAD_AT_rwlock_unlock || r->site == RAD_AT_pthread_rwlock_unlock;
     s->current = r;
     s->looks_in_step = 0;
+    s->woke = false;
     if (r->kind == RAD_RUNNER_CLOCK) {
         rad__time_tick();
     } else {

@@ -51,6 +51,7 @@ typedef struct rad_runner {
     uint64_t after_ns;     /* the deadline that it asked for, and has not called with; 0: none */
     bool hopeful;          /* hopeless.c */
     const void *caller;    /* of the operation that it makes, in the program's code */
+    uint64_t until;        /* its deadline: 0 is a try */
     /* A fiber. */
     rad_slot *slot;
     rad_fn fn;
@@ -117,6 +118,7 @@ typedef struct rad_stage {
     const char *const *suppressed; /* races that do not count; or NULL */
     rad_rig_shared *shared;        /* with raddle; NULL: the run is told */
     uint32_t looks_in_step;        /* at the clock */
+    bool woke;                     /* in this step a runner was made able to run */
     uint32_t idle_ticks;           /* in a row, for nobody but those who look at the clock */
     bool listed;                   /* raddle asks which tests there are, and runs none */
     bool testing;                  /* a test of raddle/test.h is under way: it does not end the program */
@@ -194,6 +196,10 @@ RAD_INTERNAL void rad__around_end(void);   /* the program has ended */
 
 /* The runner that runs is about to do this: the kernel decides who is next. Without effect outside a step. */
 RAD_INTERNAL void rad__point(uint32_t site, const void *object);
+
+/* The runner that runs has made this call: others may come before what follows, if that can make a difference
+ * (after.c). Without effect outside a step. */
+RAD_INTERNAL void rad__point_after(uint32_t site, const void *object);
 
 /* Nothing of the program runs any more in this run: leaves for good, in any runner. */
 RAD_INTERNAL _Noreturn void rad__leave_for_good(void);
