@@ -314,6 +314,26 @@ static void meet_actors(realign_policy *p, rad_kernel *k)
     for (; p->seen < k->actor_count; p->seen++) recorded_actor(p, k, p->seen, &now);
 }
 
+static bool is_stranger(realign_policy *p, rad_kernel *k, uint32_t action)
+{
+    uint32_t now;
+    return recorded_actor(p, k, k->actions[action].actor, &now) == RAD_NONE;
+}
+
+/* Recorded steps are left, but none can be done now, or that which is next is of an actor that yielded and lets others
+ * go first (core/fair.h). An actor that the recording does not have may be in the way. It goes before those that would
+ * get further than they were recorded by then, and would change what the others see. */
+static uint32_t way_out(realign_policy *p, rad_kernel *k, uint32_t best, bool nothing)
+{
+    uint32_t next = expected(p, k, true);
+    if (next == RAD_NONE || is_stranger(p, k, best)) return best;
+    uint32_t actor = p->kernel_actor[p->options.recorded->steps[next].actor];
+    if (!nothing && !(actor < k->actor_count && k->actors[actor].aside)) return best;
+    for (uint32_t i = rad__bitset_next(&k->enabled, 0); i != RAD_NONE; i = rad__bitset_next(&k->enabled, i + 1))
+        if (is_stranger(p, k, i)) return i;
+    return best;
+}
+
 static uint32_t choose_action(realign_policy *p, rad_kernel *k, const rad_decision *d)
 {
     uint32_t best = d->baseline;
@@ -325,6 +345,9 @@ static uint32_t choose_action(realign_policy *p, rad_kernel *k, const rad_decisi
         least = m;
         best = i;
     }
+    uint32_t chosen = way_out(p, k, best, least.due == RAD_NONE);
+    if (chosen != best) least = match_action(p, k, chosen, is_alone(k, chosen));
+    best = chosen;
     p->action = best;
     p->match = least;
     p->pick = 0;
