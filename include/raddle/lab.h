@@ -412,6 +412,7 @@ typedef struct rad_shrink_options {
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);
     void *context;
     volatile const int *interrupted;
+    const char *const *suppressed; /* as in rad_explore_options: such a race is no second bug */
 } rad_shrink_options;
 
 /* Which budget ended a stage before it was done. Steps and runs are the same on every computer, time is not. */

@@ -214,8 +214,7 @@ static int set_around(cli *c, const explore_args *a, rad_target *t)
 }
 
 /* 0: looked for, what was found is in the hunt; otherwise the exit status. */
-static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds, const char *const *suppressed,
-                  searched *s)
+static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds, searched *s)
 {
     rad_error error = {.code = 0};
     rad_exploration *e = &s->result;
@@ -231,7 +230,7 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
         .check = a->check,
         .apart = a->apart,
         .races_fatal = a->races && strcmp(a->races, "fatal") == 0,
-        .suppressed = suppressed,
+        .suppressed = h->suppressed,
         .progress = h->c->progress ? on_progress : NULL,
         .found = on_found,
         .context = h,
@@ -267,8 +266,7 @@ static void report_inserted(cli *c)
 
 /* Accesses that raced become points, and the search begins anew with these, until no further ones race: what comes of a
  * race needs a decision between two plain accesses. */
-static int search_points(hunt *h, const explore_args *a, const char *const *suppressed, const searched *first,
-                         searched *s)
+static int search_points(hunt *h, const explore_args *a, const searched *first, searched *s)
 {
     enum { ROUNDS = 4 };
     const searched *last = first;
@@ -287,7 +285,7 @@ static int search_points(hunt *h, const explore_args *a, const char *const *supp
             rad_target_free(&s->target);
         }
         *s = (searched){.target = next};
-        status = search(h, a, a->runs, most == 0 ? 0 : most - used, suppressed, s);
+        status = search(h, a, a->runs, most == 0 ? 0 : most - used, s);
         if (status != 0) return status;
         last = s;
     }
@@ -301,8 +299,7 @@ static bool is_wanted(enum hunt_phase phase, const explore_args *a, const rad_ex
 }
 
 /* What was not found so far, in the time that is left. A wait without a loop needs few runs. */
-static int search_late(hunt *h, const explore_args *a, const char *const *suppressed, searched *s,
-                       enum hunt_phase phase)
+static int search_late(hunt *h, const explore_args *a, searched *s, enum hunt_phase phase)
 {
     enum { SHARE_OF_SPURIOUS = 10 };
     rad_error ignored = {.code = 0};
@@ -319,7 +316,7 @@ static int search_late(hunt *h, const explore_args *a, const char *const *suppre
     rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
     h->phase = phase;
     if (phase == PHASE_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_PRESET) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
-    return search(h, a, runs, most == 0 ? 0 : most - used, suppressed, &s[phase]);
+    return search(h, a, runs, most == 0 ? 0 : most - used, &s[phase]);
 }
 
 /* What needs neither a delay nor a spurious wakeup. */
@@ -333,7 +330,7 @@ static bool has_found(const hunt *h, const rad_exploration *e)
     return found;
 }
 
-static int explore(hunt *h, const rad_target *t, const explore_args *a, const char *const *suppressed, const catalog *k)
+static int explore(hunt *h, const rad_target *t, const explore_args *a, const catalog *k)
 {
     static searched s[PHASES]; /* too large for a stack */
     for (uint32_t i = 0; i < PHASES; i++) s[i] = (searched){.done = false};
@@ -344,9 +341,9 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ch
         hunt_head(h);
         report_unrepeatable(h->c, h->differs);
     }
-    int status = search(h, a, a->runs, a->seconds, suppressed, s);
-    if (status == 0) status = search_points(h, a, suppressed, s, &s[PHASE_POINTS]);
-    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) status = search_late(h, a, suppressed, s, i);
+    int status = search(h, a, a->runs, a->seconds, s);
+    if (status == 0) status = search_points(h, a, s, &s[PHASE_POINTS]);
+    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) status = search_late(h, a, s, i);
     for (uint32_t i = 0; i < PHASES; i++) {
         if (i > 0) goals_join(k, &s->result, &s[i].result);
         interrupted = interrupted || s[i].result.interrupted;
@@ -416,13 +413,13 @@ static int explore_run(cli *c, int argc, char **argv)
         rad_target_free(&t);
         return status;
     }
-    h = (hunt){.c = c, .dir = a.output, .json = a.json};
+    h = (hunt){.c = c, .dir = a.output, .json = a.json, .suppressed = suppressed};
     h.limits = (progress_limits){c, a.seconds};
     name_files(&h, &t, &w);
     write_head(&h, &t, &a);
     catalog k = {.text = NULL};
     status = program_test() ? catalog_read(c, &k) : 0;
-    status = status == 0 ? explore(&h, &t, &a, suppressed, &k) : status;
+    status = status == 0 ? explore(&h, &t, &a, &k) : status;
     catalog_free(&k);
     rad_suppressions_free(suppressed);
     hunt_free(&h);

@@ -31,9 +31,10 @@ typedef struct hunt {
     /* Told before anything else, and only when there is something to tell: what is explored, and how. */
     char head[320], head_rest[200];
     progress_limits limits;
-    char differs[REPEAT_TEXT]; /* how two runs of a program differ that should not; "": they do not */
-    enum hunt_phase phase;     /* what is found now, is found in it */
-    double shrink_seconds;     /* at most, for each bug; 0: as `raddle shrink` */
+    char differs[REPEAT_TEXT];     /* how two runs of a program differ that should not; "": they do not */
+    enum hunt_phase phase;         /* what is found now, is found in it */
+    double shrink_seconds;         /* at most, for each bug; 0: as `raddle shrink` */
+    const char *const *suppressed; /* as in rad_explore_options; or NULL */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;

@@ -74,7 +74,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
         rad_artifact_free(a);
         return bad_usage(c, "the name of the file is too long; give --output FILE");
     }
-    status = shrink_artifact(c, a, args->seconds, &s);
+    status = shrink_artifact(c, a, args->seconds, NULL, &s);
     rad_artifact_free(a);
     if (status == 0) {
         keep_artifact(c, s.artifact, args->output ? args->output : target, &k);

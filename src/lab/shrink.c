@@ -123,7 +123,8 @@ static bool shrink_workers(rad_shrinker *s, const rad_target *t)
     s->workers = NULL;
     s->workers_case = wanted;
     rad_error own = {0};
-    int code = rad__workers_open(&s->workers, t, 1, s->options->hang_seconds, NULL, RAD_WORKERS_USUAL, &own);
+    int code =
+        rad__workers_open(&s->workers, t, 1, s->options->hang_seconds, s->options->suppressed, RAD_WORKERS_USUAL, &own);
     bool refused = code == RAD_EINPUT && s->best.choices; /* a reducer's case without sense */
     if (code != 0 && !refused) rad__error(s->error, code, "%s", own.text);
     return code == 0;

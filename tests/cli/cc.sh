@@ -33,8 +33,8 @@ finds() { # PROGRAM NAME IDENTITY: found, and replayed; the fixed version is sil
 # ---- Atomics are points, plain accesses are looked at ------------------------------------------------------------
 check "memory.c compiles" "$RADDLE" cc -std=gnu11 -g -O2 -Wall -Wextra -pthread "$programs/memory.c" -o memory
 check "by itself it runs as usual" ./memory aba fixed
-finds memory dekker "assertion@atomic_fetch_add(&inside, 1) == 0"
-finds memory aba "assertion@atomic_fetch_add(&nodes[place].taken, 1) == 0"
+finds memory dekker "assertion@atomic_fetch_add(&inside, 1) == 0 in enter"
+finds memory aba "assertion@atomic_fetch_add(&nodes[place].taken, 1) == 0 in take"
 finds memory publish "data race@reads: read / writes: write"
 finds memory spin "data race@adds: read / adds: write 2"
 
@@ -44,7 +44,7 @@ try explore --runs 300 ./memory again
 status 0 "memory that is used again by another thread: no race"
 
 # What comes of a race needs decisions between plain accesses: those that raced are points of a second search.
-finds memory lost "assertion@counter == 2"
+finds memory lost "assertion@counter == 2 in lost"
 try explore --runs 300 ./memory lost
 has out ": counter: count 0 writes at count: write (memory.c:" "a race is told with the variable, who, and where"
 has out "count 1 writes at" "and the other one"
@@ -62,6 +62,13 @@ echo "race:writes" >known
 try explore --runs 50 --suppress known ./memory publish
 status 0 "--suppress"
 has out "suppressed" "--suppress: counted"
+rm -f -- *.json
+echo "race:bumps" >known
+try explore --runs 2000 --clock quiet --suppress known ./memory crossed
+status 1 "a deadlock behind a race that is suppressed"
+has out "deadlock:forward+mutex: first in run" "the deadlock"
+hasnt out "data race@" "the race is not told, by shrinking neither"
+check "one failure" [ ! -e memory-2.raddle.json ]
 
 # ---- Fibers ---------------------------------------------------------------------------------------------------------
 compiles "memory_fibers.c compiles" "$library" "$RADDLE" cc -std=gnu11 -g -O2 "$programs/memory_fibers.c" -o memory_fibers
@@ -79,7 +86,7 @@ has err "nothing" "is named"
 if [ "$(basename "$RADDLE_CC")" != clang ] && command -v clang >/dev/null; then
     RADDLE_CC=clang check "clang compiles it" "$RADDLE" cc -std=gnu11 -g -O2 -pthread "$programs/memory.c" -o memory_clang
     try explore --runs 300 ./memory_clang lost
-    has out "assertion@counter == 2: first in run" "clang: found"
+    has out "assertion@counter == 2 in lost: first in run" "clang: found"
 fi
 check "without optimisation" "$RADDLE" cc -std=gnu11 -g -O0 -pthread "$programs/memory.c" -o memory_plain
 try explore --runs 300 ./memory_plain aba fixed
@@ -89,7 +96,7 @@ status 0 "-O0: aba fixed"
 check "an object that was compiled before" "$RADDLE" cc -std=gnu11 -g -O2 -flto -c "$programs/memory.c" -o memory.o
 check "is linked" "$RADDLE" cc -flto -pthread memory.o -o memory_lto
 try explore --runs 300 ./memory_lto lost
-has out "assertion@counter == 2: first in run" "-flto: found"
+has out "assertion@counter == 2 in lost: first in run" "-flto: found"
 cat >library.c <<'END'
 static int counter;
 int count(void);

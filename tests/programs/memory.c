@@ -240,11 +240,45 @@ static void again(void)
     both(allocates, allocates);
 }
 
+/* ---- A counter that nobody needs to be exact, and two locks in two orders ------------------------------------ */
+
+static pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+
+__attribute__((noinline)) static void bumps(void)
+{
+    counter++;
+}
+
+static void *forward(void *unused)
+{
+    bumps();
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&other);
+    pthread_mutex_unlock(&other);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void *backward(void *unused)
+{
+    bumps();
+    pthread_mutex_lock(fixed ? &mutex : &other);
+    pthread_mutex_lock(fixed ? &other : &mutex);
+    pthread_mutex_unlock(fixed ? &other : &mutex);
+    pthread_mutex_unlock(fixed ? &mutex : &other);
+    return unused;
+}
+
+static void crossed(void)
+{
+    both(forward, backward);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} programs[] = {{"dekker", dekker}, {"spin", spin},   {"aba", aba},     {"publish", publish},
-                {"lost", lost},     {"freed", freed}, {"twice", twice}, {"again", again}};
+} programs[] = {{"dekker", dekker}, {"spin", spin},   {"aba", aba},     {"publish", publish}, {"lost", lost},
+                {"freed", freed},   {"twice", twice}, {"again", again}, {"crossed", crossed}};
 
 int main(int argc, char **argv)
 {
