@@ -135,7 +135,9 @@ bool rad__identity_is(const char *recorded, const char *actual)
     size_t length = strlen(recorded);
     if (strncmp(recorded, actual, length) != 0) return false;
     if (strcmp(recorded, "livelock") == 0) return true; /* it had no role, either */
-    return actual[length] == 0 || (actual[length] == '@' && length > 0);
+    if (actual[length] == 0) return true;
+    if (length > 0 && actual[length] == '@') return true; /* files of before: without a site, … */
+    return strncmp(recorded, "assertion@", 10) == 0 && strncmp(actual + length, " in ", 4) == 0; /* … a function */
 }
 
 enum { PLACE_MAX = 96 };

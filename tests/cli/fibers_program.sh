@@ -43,10 +43,10 @@ try explore --runs 9 ./abba fixed --other
 silent "an argument of the program"
 finds lost_wakeup deadlock:condition+nursery 14
 finds leak deadlock:channel+nursery 12
-finds select_miss "assertion@done == 2" 16
+finds select_miss "assertion@done == 2 in start" 16
 finds stranger misuse:mutex@rad_mutex_unlock 9
-finds parts "assertion@got[0] == got[1] && got[2] == got[3]" 20
-finds calls "assertion@sum == 2" 45
+finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
+finds calls "assertion@sum == 2 in start" 45
 
 # ---- Many fibers: what a step costs does not grow with their number ----------------------------------
 makes ten ten -O1
@@ -61,7 +61,7 @@ for clock in quiet free; do # a walk over all runners in each step: 64 times as 
 done
 
 # ---- Time: quiet, and free ---------------------------------------------------------------------------
-finds timer_sync "assertion@value == 42" 8 --clock free
+finds timer_sync "assertion@value == 42 in start" 8 --clock free
 has timer_sync.min.raddle.json '"clock": 1' "the file has the kind of clock"
 try replay timer_sync.min.raddle.json -- ./timer_sync
 has out "to be delayed beyond 10.000 ms)" "what a free clock has overtaken is named"
@@ -148,7 +148,7 @@ ends kill crash:SIGTERM
 ends exit exit@3
 ends _exit exit@4
 ends overflow crash:SIGSEGV
-ends assert "assertion@!ran && how[0] == 'b'"
+ends assert "assertion@!ran && how[0] == 'b' in end"
 for call in fork execvp system popen pthread_create; do
     try explore --runs 60 ./ends $call
     status 2 "ends: $call"
@@ -181,7 +181,7 @@ late() { # HOW IDENTITY
     check "after main, $1: memory is put back" bash -c "! grep -q 'a process for each run' out"
 }
 for how in atexit on_exit destructor fiber flush quick_exit; do late $how crash:SIGABRT; done
-late assert "assertion@!other_way || mended"
+late assert "assertion@!other_way || mended in check"
 late status exit@4
 late errx exit@3
 late fibers deadlock:mutex+nursery

@@ -26,12 +26,23 @@ finds threads abba deadlock:forward+mutex 12
 finds threads lost deadlock:condition+waiter 18
 finds threads consumed deadlock:condition+taker 35
 finds threads bare deadlock:condition+hand 24
-finds threads oversold "assertion@stock >= 0" 24
+finds threads oversold "assertion@stock >= 0 in oversold" 24
 finds threads stranger misuse:mutex@pthread_mutex_unlock 10
-finds threads upgrade "assertion@version == 2" 24
-finds threads crowd "assertion@inside == 1" 18
+finds threads upgrade "assertion@version == 2 in upgrade" 24
+finds threads crowd "assertion@inside == 1 in enters" 18
 finds threads life deadlock:lives+mutex 16
 finds threads c11 deadlock:condition+plays 30
+
+# Two failures, of which no shrinking makes one.
+try explore --runs 150 ./threads twins
+status 1 "explore ./threads twins"
+for twin in left right; do has out "assertion@right in ${twin}_twin: first in run" "$twin twin: found"; done
+for file in threads.min.raddle.json threads-2.min.raddle.json; do
+    try replay "$file" -- ./threads twins
+    status 0 "$file: replayed"
+done
+check "two identities" [ "$(sed -n 's/^ *"identity": //p' threads.min.raddle.json threads-2.min.raddle.json | sort -u | wc -l)" -eq 2 ]
+rm -f -- *.json
 
 # The last ones of `lost` and `consumed`, with what became of the signal.
 why() { # NAME TEXT
@@ -76,7 +87,7 @@ else
     finds threads_cxx bank deadlock:mutex+thread 12
     finds threads_cxx shutdown deadlock:condition+thread 60
     finds threads_cxx promised deadlock:object 18
-    finds threads_cxx waits "assertion@inside == 1" 40
+    finds threads_cxx waits "assertion@inside == 1 in waits" 40
     for bug in thrown:crash:SIGABRT crash:crash:SIGSEGV; do
         try explore --runs 40 ./threads_cxx "${bug%%:*}"
         status 1 "explore ./threads_cxx ${bug%%:*}"

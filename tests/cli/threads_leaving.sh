@@ -8,8 +8,8 @@ makes_threads leaving
 
 runs=60
 finds_in leaving held deadlock:mutex
-finds_in leaving halves "assertion@left == right || left == 0"
-finds_in leaving robust "assertion@code == 0 || code == EOWNERDEAD"
+finds_in leaving halves "assertion@left == right || left == 0 in halves"
+finds_in leaving robust "assertion@code == 0 || code == EOWNERDEAD in robust"
 finds_in leaving orphan deadlock:mutex
 finds_in leaving main_leaves exit@7
 

@@ -24,16 +24,16 @@ finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the rep
 
 makes_threads ordinary
 finds ordinary pool deadlock:condition "main waits for condition pool.idle: the last signal came from pool_worker"
-finds ordinary queue "assertion@queue.count > 0" "assert(queue.count > 0);"
+finds ordinary queue "assertion@queue.count > 0 in queue_takes" "assert(queue.count > 0);"
 finds ordinary closing deadlock:condition+consumer "condition queue.not_empty: the last broadcast came from main at step"
-finds ordinary cache "assertion@cache.used == 1" "assert(cache.used == 1);"
+finds ordinary cache "assertion@cache.used == 1 in cached" "assert(cache.used == 1);"
 finds ordinary dining deadlock:mutex+philosopher "waits for mutex forks[2], held by philosopher"
 finds ordinary init crash:SIGSEGV "return name[0] == 'c' ? arg : NULL;"
-finds ordinary stages "assertion@cells[1 - i] == round" "assert(cells[1 - i] == round);"
-finds ordinary timed "assertion@answered + given_up == 1" "assert(answered + given_up == 1);"
+finds ordinary stages "assertion@cells[1 - i] == round in computes" "assert(cells[1 - i] == round);"
+finds ordinary timed "assertion@answered + given_up == 1 in timed" "assert(answered + given_up == 1);"
 finds ordinary semaphores deadlock:sem_user+semaphore "waits for semaphore guard"
-finds ordinary local "assertion@strcmp(lent, \"1\") == 0" "assert(strcmp(lent, \"1\") == 0);"
-finds ordinary logging "assertion@logger.written == 2" "assert(logger.written == 2);"
+finds ordinary local "assertion@strcmp(lent, \"1\") == 0 in local" "assert(strcmp(lent, \"1\") == 0);"
+finds ordinary logging "assertion@logger.written == 2 in logging" "assert(logger.written == 2);"
 finds ordinary recursive deadlock:condition+mutex "sets waits for mutex again: taken by main at step"
 finds ordinary counted misuse@free "was given back already"
 finds ordinary notified deadlock:condition "when no thread waited, so it woke none"
@@ -55,7 +55,7 @@ finds_spurious() { # OPTIONS: STATUS
 finds_spurious --spurious no 0
 hasnt out "purious wakeups:" "with none nothing is said of them"
 finds_spurious --spurious yes 1
-has out "assertion@queue.count > 0: first in run" "found"
+has out "assertion@queue.count > 0 in queue_takes: first in run" "found"
 try replay ordinary.min.raddle.json -- ./ordinary spurious
 status 0 "replayed: the file says that there are spurious wakeups"
 try explore --runs "$runs" --spurious yes ./ordinary spurious fixed
@@ -80,7 +80,7 @@ else
     finds ordinary_cxx promise crash:SIGABRT "p.set_value(n);"
     finds ordinary_cxx table deadlock:rwlock+thread "thread 0 waits for rwlock, held by thread 0"
     finds ordinary_cxx once misuse:condition@pthread_cond_signal "uses a condition that was destroyed"
-    finds ordinary_cxx lazily "assertion@made == 1" "assert(made == 1);"
+    finds ordinary_cxx lazily "assertion@made == 1 in lazily" "assert(made == 1);"
     try explore --no-shrink --runs "$runs" ./ordinary_cxx striped
     status 1 "explore ./ordinary_cxx striped: locks are chosen by the addresses of threads"
     hasnt out "NOT REPEATABLE" "which are the same in each process"

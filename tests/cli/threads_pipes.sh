@@ -8,7 +8,7 @@ makes_threads pipes
 runs=40
 finds_in pipes crossed deadlock:descriptor
 finds_in pipes full deadlock:descriptor+mutex
-finds_in pipes stolen "assertion@fixed || byte == *(char *)expected"
+finds_in pipes stolen "assertion@fixed || byte == *(char *)expected in takes"
 finds_in pipes broken crash:SIGPIPE
 finds_in pipes locked deadlock:stream
 

@@ -10,8 +10,8 @@ runs=60
 finds_in signals locked deadlock:adder+mutex
 finds_in signals missed deadlock:signal
 finds_in signals unblocked crash:SIGUSR2
-finds_in signals broken "assertion@code == 0"
-finds_in signals anyone "assertion@!elsewhere"
+finds_in signals broken "assertion@code == 0 in broken"
+finds_in signals anyone "assertion@!elsewhere in anyone"
 finds_in signals timed exit@3
 
 for bug in ends:crash:SIGTERM aborts:crash:SIGABRT; do

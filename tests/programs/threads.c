@@ -354,6 +354,42 @@ static void joined(void)
     pthread_join(t, NULL);
 }
 
+/* ---- Two bugs: each of two sums loses an update, and two functions say so with equal words ---- */
+
+static int sums[2];
+
+static void *adds(void *sum)
+{
+    pthread_mutex_lock(&m);
+    int seen = *(int *)sum;
+    if (!fixed) {
+        pthread_mutex_unlock(&m);
+        pthread_mutex_lock(&m);
+    }
+    *(int *)sum = seen + 1;
+    pthread_mutex_unlock(&m);
+    return NULL;
+}
+
+static void left_twin(bool right)
+{
+    assert(right);
+}
+
+static void right_twin(bool right)
+{
+    assert(right);
+}
+
+static void twins(void)
+{
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++) pthread_create(&t[i], NULL, adds, &sums[i / 2]);
+    for (int i = 0; i < 4; i++) pthread_join(t[i], NULL);
+    left_twin(sums[0] == 2);
+    right_twin(sums[1] == 2);
+}
+
 /* ---- What cannot be explored ---- */
 
 static void *forks(void *arg)
@@ -375,7 +411,7 @@ int main(int argc, char **argv)
     } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
                {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
                {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"joined", joined},
-               {"bare", bare}};
+               {"bare", bare},         {"twins", twins}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {

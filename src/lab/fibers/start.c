@@ -178,12 +178,30 @@ static int lab_main(int argc, char **argv, char **envp)
 
 /* ---- A failed assertion --------------------------------------------------------------------------------- */
 
+/* "shop::queue::push" of "void shop::queue::push(int)": C++ and clang say more than the name. */
+static void function_name(const char *text, char name[64])
+{
+    static const char hidden[] = "(anonymous namespace)";
+    size_t from = 0, end = 0;
+    for (uint32_t depth = 0; text[end] && (text[end] != '(' || depth > 0); end++) {
+        if (strncmp(text + end, hidden, sizeof hidden - 1) == 0) end += sizeof hidden - 2;
+        depth += text[end] == '<';
+        depth -= text[end] == '>' && depth > 0;
+        if (text[end] == ' ' && depth == 0) from = end + 1;
+    }
+    snprintf(name, 64, "%.*s", (int)(end - from), text + from);
+}
+
 void __assert_fail(const char *expression, const char *file, unsigned line, const char *function)
 {
     const char *slash = strrchr(file, '/');
-    if (rad__stage.running)
-        rad__program_fails(RAD_ORACLE_ASSERT, expression, "%s:%u: %s: assertion failed: %s", slash ? slash + 1 : file,
-                           line, function ? function : "?", expression);
+    if (rad__stage.running) {
+        char at[200], name[64];
+        function_name(function ? function : "?", name);
+        snprintf(at, sizeof at, "%.132s in %s", expression, name);
+        rad__program_fails(RAD_ORACLE_ASSERT, at, "%s:%u: %s: assertion failed: %s", slash ? slash + 1 : file, line,
+                           function ? function : "?", expression);
+    }
     rad__readable_print(stderr, "%s:%u: assertion failed: %s\n", file, line, expression);
     signal(SIGABRT, SIG_DFL);
     kill(getpid(), SIGABRT);

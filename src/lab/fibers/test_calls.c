@@ -149,13 +149,14 @@ void rad_check_fails(enum rad_test_kind kind, const char *condition, const char 
 void rad_always_fails(const char *condition, const char *file, unsigned line, const char *function, const char *format,
                       ...)
 {
-    char what[200];
+    char what[200], at[200];
     place p = place_of(file, line, function);
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    rad__program_fails(RAD_ORACLE_ALWAYS, format, "%s:%u: %s: not always: %s (%s)", p.file, p.line, p.function, what,
+    snprintf(at, sizeof at, "%.120s in %.60s", format, p.function);
+    rad__program_fails(RAD_ORACLE_ALWAYS, at, "%s:%u: %s: not always: %s (%s)", p.file, p.line, p.function, what,
                        condition);
 }
 

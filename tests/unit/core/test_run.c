@@ -168,6 +168,26 @@ static void the_first_failure_counts_and_ends_the_run_after_its_step(void **stat
     bare_close(&b);
 }
 
+/* What files of before have is less: no site, or no function. Nothing else is taken for the same. */
+static void identities_of_older_files_are_known(void **state)
+{
+    static const char *const same[][2] = {{"assertion", "assertion@a == b in f"},
+                                          {"assertion:cell", "assertion:cell@x"},
+                                          {"assertion@a == b", "assertion@a == b in f"},
+                                          {"livelock", "livelock:cell"}};
+    static const char *const others[][2] = {{"assertion@a == b in f", "assertion@a == b in g"},
+                                            {"assertion@a", "assertion@a == b in f"},
+                                            {"assertion:cell@bad", "assertion:cell@bad in %s"},
+                                            {"deadlock:a", "deadlock:a+b"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        assert_true(rad__identity_is(same[i][0], same[i][1]));
+        assert_true(rad__identity_is(same[i][1], same[i][1]));
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(rad__identity_is(others[i][0], others[i][1]));
+}
+
 /* ---- Trace ----------------------------------------------------------------------------------------- */
 
 static void long_reset(puppet *p, rad_kernel *k)
@@ -624,6 +644,7 @@ int main(void)
         cmocka_unit_test(a_deadlock_says_who_waits_for_what),
         cmocka_unit_test(a_run_is_cut_at_exactly_its_limit),
         cmocka_unit_test(the_first_failure_counts_and_ends_the_run_after_its_step),
+        cmocka_unit_test(identities_of_older_files_are_known),
         cmocka_unit_test(the_ring_keeps_exactly_the_last_4096_events),
         cmocka_unit_test(the_whole_trace_keeps_all_and_has_the_same_digest),
         cmocka_unit_test(the_digest_changes_with_every_field_of_every_event),
