@@ -7,6 +7,7 @@
  * anything here, whatever the program did to it: the process that keeps the original (keeper.c) then takes the heap
  * back to where it was. */
 #include "lab/fibers/server.h"
+#include "lab/fibers/stage.h"
 
 #include "base/alloc.h"
 #include "os/apart.h"

@@ -68,25 +68,20 @@ static const uint64_t *words_at(uint64_t address)
     return (const uint64_t *)(uintptr_t)address; /* tidy: address ok: memory to be read */
 }
 
-static void *take(size_t size)
-{
-    return rad__stage_reserve(size);
-}
-
 static bool prepare(void)
 {
     static bool tried, good;
     if (tried) return good;
     tried = true;
-    reach.roots = take(RANGES_MAX * sizeof *reach.roots);
-    reach.cuts = take(RANGES_MAX * sizeof *reach.cuts);
-    reach.segments = take(RANGES_MAX * sizeof *reach.segments);
-    reach.blocks = take(BLOCKS_MAX * sizeof *reach.blocks);
-    reach.marks = take(BLOCKS_MAX);
-    reach.todo = take(BLOCKS_MAX * sizeof *reach.todo);
-    reach.stacks = take(RAD_RUNNERS_MAX);
-    reach.handles = take(RAD_RUNNERS_MAX);
-    reach.maps = take(MAPS_SIZE);
+    reach.roots = rad__stage_reserve(RANGES_MAX * sizeof *reach.roots);
+    reach.cuts = rad__stage_reserve(RANGES_MAX * sizeof *reach.cuts);
+    reach.segments = rad__stage_reserve(RANGES_MAX * sizeof *reach.segments);
+    reach.blocks = rad__stage_reserve(BLOCKS_MAX * sizeof *reach.blocks);
+    reach.marks = rad__stage_reserve(BLOCKS_MAX);
+    reach.todo = rad__stage_reserve(BLOCKS_MAX * sizeof *reach.todo);
+    reach.stacks = rad__stage_reserve(RAD_RUNNERS_MAX);
+    reach.handles = rad__stage_reserve(RAD_RUNNERS_MAX);
+    reach.maps = rad__stage_reserve(MAPS_SIZE);
     return good = reach.roots && reach.cuts && reach.segments && reach.blocks && reach.marks && reach.todo &&
                   reach.stacks && reach.handles && reach.maps;
 }
@@ -129,14 +124,12 @@ static const char *next_mapping(const char *line, mapping *m)
     return end ? end + 1 : m->name + strlen(m->name);
 }
 
-/* Of the lab: reserved in a way that keeps the system from joining them with mappings of the program. */
+/* Of the lab, or the stack of a thread: what is live of that is looked at by itself (rad__reach_runner). */
 static bool is_of_lab(const range *r)
 {
     const rad_stage *s = &rad__stage;
-    const void *const lab[] = {s->runners, reach.roots,  reach.cuts,    reach.segments, reach.blocks,       reach.marks,
-                               reach.todo, reach.stacks, reach.handles, reach.maps,     rad__baton_memory()};
-    for (uint32_t i = 0; i < sizeof lab / sizeof *lab; i++)
-        if (lab[i] != NULL && is_in(r, number_of(lab[i]))) return true;
+    const void *from = words_at(r->from);
+    if (rad__stage_is_reserved(from, r->to - r->from) || rad__donor_waits_in(from, r->to - r->from)) return true;
     for (uint32_t i = 0; i < s->runner_count; i++)
         if (s->runners[i].stack && is_in(r, number_of(s->runners[i].stack))) return true;
     return false;

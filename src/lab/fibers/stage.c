@@ -22,7 +22,10 @@
 
 rad_stage rad__stage;
 
-enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10 };
+enum { STACK_SIZE = RAD_THREAD_STACK, GUARD_SIZE = 64 << 10, RESERVED_MAX = 32 };
+
+static const char *reserved[RESERVED_MAX];
+static uint32_t reserved_count;
 
 /* Private, so that a child of fork has its own; reserved, and paid for page by page. */
 static void *reserve(void *near, size_t size)
@@ -35,7 +38,17 @@ static void *reserve(void *near, size_t size)
 
 void *rad__stage_reserve(size_t size)
 {
-    return reserve(rad__os_apart(size), size);
+    RAD_ASSERT(reserved_count < RESERVED_MAX);
+    void *at = reserve(rad__os_apart(size), size);
+    if (at != NULL) reserved[reserved_count++] = at;
+    return at;
+}
+
+bool rad__stage_is_reserved(const void *from, size_t size)
+{
+    for (uint32_t i = 0; i < reserved_count; i++)
+        if ((size_t)(reserved[i] - (const char *)from) < size) return true;
+    return false;
 }
 
 int rad__stage_open(rad_error *error)

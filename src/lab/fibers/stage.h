@@ -164,6 +164,9 @@ RAD_INTERNAL int rad__stage_open(rad_error *error);
 /* NULL: there are no more addresses. */
 RAD_INTERNAL void *rad__stage_reserve(size_t size);
 
+/* Something that was reserved begins there: it is the lab's memory, and none of the program's. */
+RAD_INTERNAL bool rad__stage_is_reserved(const void *from, size_t size);
+
 RAD_INTERNAL rad_runner *rad__runner_add(enum rad_runner_kind kind, const char *role, uint32_t site);
 RAD_INTERNAL void rad__runner_enable(rad_runner *r);
 RAD_INTERNAL void rad__runner_disable(rad_runner *r);

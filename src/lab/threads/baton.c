@@ -77,11 +77,6 @@ static rad_baton *baton_make(rad_runner *r)
     return real(host, low + HOST_STACK, how, b, NULL, r->pointer) >= 0 ? b : NULL;
 }
 
-const void *rad__baton_memory(void)
-{
-    return hosts;
-}
-
 bool rad__baton_step(rad_runner *r)
 {
     rad_thread *t = r->thread;

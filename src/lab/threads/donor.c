@@ -192,6 +192,13 @@ void rad__donors_prepare(void)
     c->prepared_size = c->donor_size;
 }
 
+bool rad__donor_waits_in(const void *from, size_t size)
+{
+    for (uint32_t i = 0; i < donor_count; i++)
+        if (!donors[i].taken && (size_t)(donors[i].low - (const char *)from) < size) return true;
+    return false;
+}
+
 bool rad__donors_lack(void)
 {
     const rad_control *c = rad__control;

@@ -118,9 +118,6 @@ RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);
 /* A step of this runner on a thread of the system that is its own; false: the system gives none (baton.c). */
 RAD_INTERNAL bool rad__baton_step(rad_runner *r);
 
-/* What is mapped for that; NULL: nothing. */
-RAD_INTERNAL const void *rad__baton_memory(void);
-
 /* Something at this address has changed, so others may be able to continue, or no longer. */
 RAD_INTERNAL void rad__threads_review(const void *address);
 
@@ -300,6 +297,9 @@ RAD_INTERNAL void rad__donors_prepare(void);
 
 /* Before the program begins, in a process that tells a run: as many as a keeper has at least. */
 RAD_INTERNAL void rad__donors_prepare_least(void);
+
+/* The stack there is of a donor that no thread of this run has. */
+RAD_INTERNAL bool rad__donor_waits_in(const void *from, size_t size);
 
 /* A run has needed more than there were, and a new worker will have them. */
 RAD_INTERNAL bool rad__donors_lack(void);
