@@ -21,21 +21,21 @@ found() { # SCENE IDENTITY RUNS [OPTIONS…]
 }
 
 found unlock deadlock:condition+nursery 40
-found try assertion@ready 40
-found signal assertion@ready 40
-found broadcast assertion@ready 40
-found done assertion@ready 40
-found release assertion@ready 40
-found barrier assertion@ready 40
-found send "assertion@--count >= 0" 40
-found look "assertion@--count >= 0" 400
-found select "assertion@--count >= 0" 400
-found receive "assertion@results[0] == 1 && results[1] == 2" 40
-found close assertion@closed 40
-found spawn "assertion@*published == 1" 40
-found cancel assertion@ready 40
-found write assertion@ready 40
-found timer assertion@ready 40 --clock free
+found try "assertion@ready in tries" 40
+found signal "assertion@ready in waits_for_signal" 40
+found broadcast "assertion@ready in waits_for_signal" 40
+found done "assertion@ready in done" 40
+found release "assertion@ready in acquires" 40
+found barrier "assertion@ready in meets" 40
+found send "assertion@--count >= 0 in receives" 40
+found look "assertion@--count >= 0 in looks" 400
+found select "assertion@--count >= 0 in selects" 400
+found receive "assertion@results[0] == 1 && results[1] == 2 in received" 40
+found close "assertion@closed in reads_to_end" 40
+found spawn "assertion@*published == 1 in reads_published" 40
+found cancel "assertion@ready in notices" 40
+found write "assertion@ready in reads" 40
+found timer "assertion@ready in rings" 40 --clock free
 
 line=$(grep -n "rad_cond_signal(&c);" "$programs/after_call.c" | head -1 | cut -d : -f 1)
 try explore --stop-on-first --runs 40 ./after_call unlock
