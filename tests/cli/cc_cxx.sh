@@ -22,7 +22,8 @@ for cxx in "$RADDLE_CXX" clang++; do
     rm -f -- *.json
     try explore --runs 50 --clock quiet ./memory_queue
     tr -s ' \n' '  ' <out >flat
-    has flat "queue+64: thread writes at shop::Queue<int>::push(int): write" "$cxx: function, class and variable as they are written"
+    sed -E 's/main::(\{lambda#1\}|\$_0)/main::lambda/' flat >named
+    has named "queue+64: main::lambda writes at shop::Queue<int>::push(int): write" "$cxx: function, class and variable as they are written"
     has flat "looks reads at shop::Queue<>::operator()(...): read" "$cxx: a long name without the arguments; pthread_create: who it was"
     has flat "data race@shop::Queue<>::operator()(...): read" "$cxx: the identity has them"
     try replay memory_queue.min.raddle.json -- ./memory_queue

@@ -9,7 +9,8 @@ finds() { # PROGRAM NAME IDENTITY STEPS: found, shrunk to at most so many steps,
     try explore --runs 150 "./$1" "$2"
     status 1 "explore ./$1 $2"
     silent "explore ./$1 $2"
-    has out "$3: first in run" "$2: $3"
+    lambdas <out >named
+    has named "$3: first in run" "$2: $3"
     try replay "$1.min.raddle.json" --json -- "./$1" "$2"
     status 0 "$2: replay in another process, as recorded"
     check "$2: at most $4 steps" [ "$(sed -n 's/^ *"steps": \([0-9]*\),*/\1/p' out | head -1)" -le "$4" ]
@@ -84,10 +85,16 @@ if [ -z "$cxx" ]; then
     skip "C++" "there is no compiler for it"
 else
     takes programs threads_cxx threads.cpp || check "threads.cpp compiles" "$cxx" -std=c++20 -pthread "$programs/threads.cpp" -o threads_cxx
-    finds threads_cxx bank deadlock:mutex+thread 12
-    finds threads_cxx shutdown deadlock:condition+thread 60
+    finds threads_cxx bank deadlock:bank::lambda+mutex 12
+    finds threads_cxx shutdown deadlock:condition+pool::pool::lambda 60
     finds threads_cxx promised deadlock:object 18
     finds threads_cxx waits "assertion@inside == 1 in waits" 40
+    try explore --runs 9 --no-shrink ./threads_cxx callables
+    status 1 "explore ./threads_cxx callables"
+    tr -s '\n ' '  ' <out | lambdas >named
+    for name in sells shop::buys shop callables::lambda async; do
+        has named " $name waits for mutex (held by main)" "a thread has the name of what it calls: $name"
+    done
     for bug in thrown:crash:SIGABRT crash:crash:SIGSEGV; do
         try explore --runs 40 ./threads_cxx "${bug%%:*}"
         status 1 "explore ./threads_cxx ${bug%%:*}"

@@ -10,8 +10,9 @@ finds() { # PROGRAM NAME IDENTITY TEXT: found, replayed as recorded, and the rep
     try explore --stop-on-first --runs "$runs" "./$1" "$2"
     status 1 "explore ./$1 $2"
     silent "explore ./$1 $2"
-    has out "$3: first in run" "$2: $3"
-    tr -s '\n ' ' ' <out >words
+    lambdas <out >named
+    has named "$3: first in run" "$2: $3"
+    tr -s '\n ' ' ' <named >words
     has words "$4" "$2: the report says $4"
     for times in ${TIMES:-1}; do
         RADDLE_ADDRESSES=random try replay "$1.min.raddle.json" -- "./$1" "$2"
@@ -76,9 +77,9 @@ if [ -z "$cxx" ]; then
     skip "C++" "there is no compiler for it"
 else
     takes programs ordinary_cxx ordinary.cpp || check "ordinary.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/ordinary.cpp" -o ordinary_cxx
-    finds ordinary_cxx async deadlock:mutex+thread "held by main"
+    finds ordinary_cxx async deadlock:async::lambda+mutex "held by main"
     finds ordinary_cxx promise crash:SIGABRT "p.set_value(n);"
-    finds ordinary_cxx table deadlock:rwlock+thread "thread 0 waits for rwlock, held by thread 0"
+    finds ordinary_cxx table deadlock:rwlock+table::lambda "table::lambda waits for rwlock, held by table::lambda"
     finds ordinary_cxx once misuse:condition@pthread_cond_signal "uses a condition that was destroyed"
     finds ordinary_cxx lazily "assertion@made == 1 in lazily" "assert(made == 1);"
     try explore --no-shrink --runs "$runs" ./ordinary_cxx striped
@@ -86,6 +87,6 @@ else
     hasnt out "NOT REPEATABLE" "which are the same in each process"
     try replay ordinary_cxx.raddle.json -- ./ordinary_cxx striped
     status 0 "so it can be replayed"
-    finds ordinary_cxx stopping deadlock:condition+thread "main waits for thread"
+    finds ordinary_cxx stopping deadlock:condition+stopping::lambda "main waits for stopping::lambda"
 fi
 finish

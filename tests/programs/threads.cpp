@@ -22,6 +22,39 @@
 
 static bool fixed;
 
+/* What threads are called: a function that takes others, a member, an object, a lambda, and one by std::async. */
+static std::mutex till;
+
+static int price()
+{
+    return 1;
+}
+
+static void sells(int (*)(), int, int (*)())
+{
+    std::lock_guard<std::mutex> locked(till);
+}
+
+struct shop {
+    void buys(int)
+    {
+        std::lock_guard<std::mutex> locked(till);
+    }
+    void operator()()
+    {
+        std::lock_guard<std::mutex> locked(till);
+    }
+};
+
+static void callables()
+{
+    shop s;
+    std::lock_guard<std::mutex> locked(till);
+    std::thread a(sells, price, 2, price), b(&shop::buys, &s, 3), c(std::ref(s)), d([] { sells(price, 4, price); });
+    auto e = std::async(std::launch::async, sells, price, 5, price);
+    a.join();
+}
+
 /* Two accounts, locked in two orders. */
 struct account {
     std::mutex m;
@@ -212,7 +245,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)();
     } all[] = {{"bank", bank},     {"shutdown", shutdown}, {"thrown", thrown}, {"crash", crash},
-               {"promised", promised}, {"shared", shared},
+               {"promised", promised}, {"shared", shared}, {"callables", callables},
 #if __cplusplus >= 202002L
                {"waits", waits},
 #endif

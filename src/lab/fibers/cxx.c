@@ -139,6 +139,14 @@ static void put(const char *symbol, size_t size, char *text)
     rad__free(name);
 }
 
+bool rad__cxx_type(const char *mangled, char *text, size_t size)
+{
+    char *name = stack != NULL && strlen(mangled) < SYMBOL_MAX ? demangled(mangled) : NULL;
+    if (name != NULL) snprintf(text, size, "%s", name);
+    rad__free(name);
+    return name != NULL;
+}
+
 const char *rad__cxx_name(const char *symbol)
 {
     size_t size = symbol ? strlen(symbol) : 0;

@@ -30,6 +30,9 @@ enum { RAD_CXX_NAME_MAX = 56 };
  * names, and all if the program has no demangler: as they are. */
 RAD_INTERNAL const char *rad__cxx_name(const char *symbol);
 
+/* The type with this name, as a type_info has it, whole; false: there is no demangler. */
+RAD_INTERNAL bool rad__cxx_type(const char *mangled, char *text, size_t size);
+
 /* The demangler is at work: what it gets from malloc is the lab's. */
 RAD_INTERNAL extern bool rad__cxx_works;
 

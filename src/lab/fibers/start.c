@@ -149,6 +149,7 @@ static int lab_main(int argc, char **argv, char **envp)
     }
     greet(in, out, &setup);
     rad__cxx_open();
+    rad__callables_open();
     const char *points = NULL;
     if (!rad__variables_read(in) || !exchange_points(in, out, &points)) rad__process_exit(127);
     rad__stage.argc = argc;

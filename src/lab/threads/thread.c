@@ -113,9 +113,9 @@ int rad__main_runs(int (*main)(int, char **, char **), int argc, char **argv, ch
 static const char *name_of(void *(*fn)(void *), const void *arg)
 {
     const void *code;
-    (void)arg;
     memcpy(&code, &fn, sizeof code);
-    return rad__address_name(code, "thread");
+    const char *name = rad__callable_name(code, arg);
+    return name ? name : rad__address_name(code, "thread");
 }
 
 int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void *(*fn)(void *), void *arg,

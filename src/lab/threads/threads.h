@@ -301,6 +301,12 @@ RAD_INTERNAL void rad__donors_prepare_least(void);
 /* The stack there is of a donor that no thread of this run has. */
 RAD_INTERNAL bool rad__donor_waits_in(const void *from, size_t size);
 
+/* Before anything is forked. */
+RAD_INTERNAL void rad__callables_open(void);
+
+/* What a std::thread that begins with this function and argument calls; NULL: it is none. Outlives the run. */
+RAD_INTERNAL const char *rad__callable_name(const void *code, const void *object);
+
 /* A run has needed more than there were, and a new worker will have them. */
 RAD_INTERNAL bool rad__donors_lack(void);
 
