@@ -185,6 +185,10 @@ for value in -9223372036854775809 9223372036854775808 -- -; do
     status 1 "low=$value"
     has out "the value is not a whole number" "low=$value is none that fits"
 done
+try test ./marks most low=-7 --runs 3 --no-shrink
+status 1 "low=-7: most"
+try replay marks-most.raddle.json -- ./marks
+status 0 "replay takes the test and a value below 0 from the file"
 try test ./marks --list --json
 has out '"default": -5' "a default below 0"
 try test ./tests reaches loses --runs 40 --json
