@@ -364,31 +364,6 @@ hasnt out forged "prints nothing into TAP"
 run ./own --threads --runs 2 --tap
 hasnt out forged "on threads neither"
 has err "ok 1 - forged" "but to stderr"
-{
-    sed -n '/^## Tests/,/^## Comp/p' "$src/README.md" | sed -n '/^```c$/,/^```$/p' | grep -v '^```' | sed '/^RAD_TEST(/i static int count; static bool waited; static rad_mutex lock;\
-static int writes(void *unused)\
-{\
-    (void)unused;\
-    waited = waited || rad_mutex_lock_until(\&lock, 0) != 0;\
-    if (waited) rad_mutex_lock(\&lock);\
-    rad_yield();\
-    count++;\
-    rad_mutex_unlock(\&lock);\
-    return 0;\
-}\
-static void run_two_writers(void)\
-{\
-    rad_nursery n;\
-    rad_nursery_open(\&n, RAD_FOREVER);\
-    rad_nursery_go(\&n, writes, NULL);\
-    rad_nursery_go(\&n, writes, NULL);\
-    rad_check(rad_nursery_wait(\&n) == 0);\
-}'
-} >readme.c
-makes readme readme.c
-try test ./readme --runs 100
-status 0 "the test of the README"
-has out "pass  nothing_is_lost: " "passes"
 
 # ---- Goals in the code under test: all tests together ------------------------------------------------
 cat >code.c <<'END'
