@@ -235,7 +235,7 @@ extern int checked_vsprintf(char *to, int flag, size_t room, const char *format,
                             va_list more) __asm__("__vsprintf_chk");
 
 PRINTING(snprintf, (char *to, size_t size, const char *format, ...), WORDS(WORD(to), (long)size, WORD(format)), format,
-         vsnprintf(to, size, format, more))
+         checked_vsnprintf(to, size, 0, SIZE_MAX, format, more))
 PRINTING(__snprintf_chk, (char *to, size_t size, int flag, size_t room, const char *format, ...),
          WORDS(WORD(to), (long)size, flag, (long)room, WORD(format)), format,
          checked_vsnprintf(to, size, flag, room, format, more))
