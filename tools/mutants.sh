@@ -32,8 +32,8 @@ rt_tests() { # FILE
     selects="lab_l2:selects_are_clean lab_l2:time_that_is_up_is_clean" system=lab_l2:calls_to_the_system_are_clean last=
     case ${1##*/} in
     barrier.* | cond.* | mutex.* | once.* | rwlock.* | semaphore.* | sync.* | waitgroup.*)
-        near="lab_l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_survivors ;;
-    fiber_stack.*) near="$stacks rt_fiber_stack rt_stress_fiber" last=tsan:rt_survivors ;;
+        near="lab_l2:locks_and_the_like_are_clean $selects rt_sync rt_mutex rt_stress_chan" last=tsan:rt_edges ;;
+    fiber_stack.*) near="$stacks rt_fiber_stack rt_stress_fiber" last=tsan:rt_edges ;;
     blocking.*) near="$system rt_blocking rt_visit" last=tsan:rt_blocking ;;
     chan.*) near="lab_l2:channels_between_threads_are_clean $selects rt_chan rt_order $waits rt_stress_chan" ;;
     fiber.* | slots.*)
@@ -41,26 +41,26 @@ rt_tests() { # FILE
         last="tsan:rt_visit tsan:rt_cap" ;;
     life.* | strand.*)
         near="lab_l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
-    local.* | order.* | pool.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_survivors" ;;
+    local.* | order.* | pool.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_edges" ;;
     nursery.*) near="lab_l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
     io.* | poller.* | ready.* | service.*)
         near="$system rt_io rt_select rt_ready rt_polls rt_watch"
-        last="tsan:rt_ready tsan:rt_survivors tsan:rt_survivors2" ;;
-    overflow.*) near=rt_overflow last=tsan:rt_survivors ;;
+        last="tsan:rt_ready tsan:rt_edges tsan:rt_shared" ;;
+    overflow.*) near=rt_overflow last=tsan:rt_edges ;;
     runtime.*)
         near="rt_cap rt_visit rt_watch rt_timer rt_rules_sched rt_stress_fiber"
-        last="tsan:rt_cap tsan:rt_survivors" ;;
+        last="tsan:rt_cap tsan:rt_edges" ;;
     select.*) near="$selects rt_select rt_ready $waits rt_stress_chan" ;;
     sleep.* | ticker.* | timer.* | overdue.*)
-        near="lab_l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_survivors ;;
+        near="lab_l2:the_wheel_of_timers_is_clean $stacks rt_timer rt_watch" last=tsan:rt_edges ;;
     stack.*) near=rt_stack ;;
     wait.* | wait_one.*)
         near="lab_l2:channels_between_threads_are_clean $selects lab_l2:locks_and_the_like_are_clean $handles $waits"
         near="$near rt_select rt_sync rt_visit rt_stress_chan" last=tsan:rt_visit ;;
-    dump.*) near="rt_watch rt_dump rt_visit" last=tsan:rt_survivors ;;
-    *) near="rt_watch rt_timer rt_blocking rt_ready rt_polls rt_rules_sched" last="tsan:rt_watch tsan:rt_survivors" ;; # monitor
+    dump.*) near="rt_watch rt_dump rt_visit" last=tsan:rt_edges ;;
+    *) near="rt_watch rt_timer rt_blocking rt_ready rt_polls rt_rules_sched" last="tsan:rt_watch tsan:rt_edges" ;; # monitor
     esac
-    echo "$near rt_fiber rt_survivors rt_survivors2 rt_decisions $last"
+    echo "$near rt_fiber rt_edges rt_shared rt_decisions $last"
 }
 
 # For sessions, workflows and the load tester, which one thread runs: the tests of that part, those that have a word of

@@ -1,5 +1,5 @@
-/* test_survivors2.c — more of what machine-made mutants of the runtime got past other tests: locks that were not
- * taken, runtimes that went too early, questions that nobody took back. */
+/* test_shared.c — what is under a lock is read there, runtimes stay while they are looked at, and questions are taken
+ * back. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

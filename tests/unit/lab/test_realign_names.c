@@ -1,7 +1,6 @@
-/* test_realign_survivors.c — what planted bugs in realigned replay got past the other tests: picks of one step that
- * took each other's values, names of actors that depended on who was spawned elsewhere, a new actor that took the
- * name, and then the steps, of one that the plan had given away, and a step that was waited for though its actor was
- * past it. */
+/* test_realign_names.c — names of actors and values of picks in realigned replay: picks of one step do not take each
+ * other's values, names do not depend on who was spawned elsewhere, and an actor that was given away is nobody
+ * else's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

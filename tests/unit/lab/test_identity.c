@@ -1,6 +1,5 @@
-/* test_survivors4.c — what planted bugs in the search got past all other tests: failures that lost a part of their
- * identity, races that ended the run or were suppressed by one of their two places only, a livelock whose round could
- * have gone another way, and a policy whose mistake was not told as the policy's. */
+/* test_identity.c — what makes two failures two: sites, both places of a race and whether it is suppressed, rounds
+ * that could not have gone another way, and whose mistake a wrong choice is. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_survivors.c — what planted bugs once got past all other tests: decisions, policies, units, exploration
- * and the processes behind it. Replay, shrinking and stories are in test_survivors2.c. */
+/* test_batches.c — decisions and policies, batches of samples, trees and scripts, and the processes behind them: what
+ * counts when one dies, hangs or is slow. Replay, shrinking and stories are in test_replay.c. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* test_survivors.c — what mutants (tools/mutants.sh) survived before it was tested, and repaired bugs. */
+/* test_limits.c — headers as they are written, memory that is lacking anywhere, and traces that say everything. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,4 @@
-/* test_survivors2.c — what planted bugs once got past all other tests: replay, shrinking, stories. The rest is
- * in test_survivors.c. */
+/* test_replay.c — replay compares all that was recorded, shrinking tries each way and certifies, stories tell who. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

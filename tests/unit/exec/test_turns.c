@@ -1,5 +1,4 @@
-/* test_survivors.c — what planted bugs once got past all other tests of the executor: where a stolen task is
- * counted, and who has every fourth fair pick. */
+/* test_turns.c — where a stolen task is counted, and who has every fourth fair pick. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>

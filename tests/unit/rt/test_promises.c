@@ -1,5 +1,5 @@
-/* test_survivors3.c — what planted bugs of the kind that reviews miss once got past all other tests of the runtime:
- * a limit that is off by one, a time that is old, a thread that is promised to somebody else. */
+/* test_promises.c — limits that are off by one, times that are old, a thread or a turn that is promised to somebody
+ * else. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* test_survivors3.c — more of what planted bugs once got past all other tests of the lab: units that forgot what
- * earlier ones saw, paths that were cut in two above their bound, races with two names. */
+/* test_search.c — what a search keeps from batch to batch: runs that were cut, rounds, what was spent above the floor
+ * of a path; and races have one name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* test_survivors.c — what machine-made mutants of the runtime (tools/mutants.sh) once got past all other tests. Some
- * of it is for the thread sanitizer: what is shared by all runtimes, used by many threads at a time. */
+/* test_edges.c — who was cancelled, what a stuck worker has, and runtimes that many threads use at a time (some of it
+ * is for the thread sanitizer): the edges that mutants of the runtime once passed. */
 #define _GNU_SOURCE
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
-/* test_survivors5.c — what planted bugs in the search got past all other tests: states that were taken for known ones
- * although who may go next in them differed, turns of actors that had not made them alone, an estimate that was too
- * low and starved its actor, steps that pct did not count, and ends that surw could select. */
+/* test_fairness.c — states that are known only with who may go next, turns of actors that made them alone, estimates
+ * that starve nobody, steps that pct counts, and ends that surw does not select. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
