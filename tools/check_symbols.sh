@@ -33,7 +33,7 @@ production=$(defined -D --defined-only "$build/libraddle.so")
 
 live=0 # libraddle-load: only where llhttp is
 [ ! -f "$build/libraddle-load.a" ] || live=4
-under_test=$build/src/lab/fibers/libraddle.so.0 # not in builds with sanitizers
+under_test=$build/src/lab/programs/fibers/libraddle.so.0 # not in builds with sanitizers
 explored=0
 [ ! -f "$under_test" ] || explored=1
 echo 1..$((12 + live + explored))

@@ -1,9 +1,9 @@
 /* compile.c — see compile.h.
  *
- * The compiler is told -fsanitize=thread, which makes it insert a call before each access to memory; what these
- * calls come to is our libtsan.a (lab/watched/stub.c), which is linked in the place of the sanitizer's. gcc finds
- * it by -B and -L under the name that it looks for; clang is told to link none, and gets it as a file, as gcc does
- * for -shared.
+ * The compiler is told -fsanitize=thread, which makes it insert a call before each access to memory; what these calls
+ * come to is our libtsan.a (lab/programs/watched/stub.c), which is linked in the place of the sanitizer's. gcc finds it
+ * by -B and -L under the name that it looks for; clang is told to link none, and gets it as a file, as gcc does for
+ * -shared.
  *
  * Rejected: two steps, with the flag when compiling only (with -flto the calls are inserted when linking: none
  * would be, and nobody would notice). A plugin or a compiler of our own (one for each version of each compiler). */

@@ -110,7 +110,7 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
 
 bool find_lab_file(const char *built, const char *installed, char *path, size_t size)
 {
-    const char *places[][2] = {{"/src/lab/", built}, {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
+    const char *places[][2] = {{"/src/lab/programs/", built}, {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
     char own[4096];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = 0;

@@ -6,10 +6,10 @@
 #include "program.h"
 #include "shell.h"
 
-#include "lab/inserted.h"
 #include "lab/machines.h"
 #include "lab/program.h"
-#include "lab/under_test.h"
+#include "lab/programs/inserted.h"
+#include "lab/programs/under_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "program.h"
 #include "report.h"
 
-#include "lab/debug.h"
+#include "lab/programs/debug.h"
 
 /* The report first: it has the calls of all fibers, and gdb those of one. */
 int debug_artifact(cli *c, const rad_artifact *a)

@@ -2,8 +2,8 @@
 #include "program.h"
 
 #include "base/alloc.h"
-#include "lab/fibers/sites.h"
-#include "lab/under_test.h"
+#include "lab/programs/fibers/sites.h"
+#include "lab/programs/under_test.h"
 
 #include <stdio.h>
 #include <string.h>

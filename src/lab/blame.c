@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "core/kernel.h"
-#include "lab/fibers/sites.h"
 #include "lab/json.h"
+#include "lab/programs/fibers/sites.h"
 
 #include <stdio.h>
 #include <string.h>

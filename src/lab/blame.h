@@ -4,7 +4,7 @@
 #ifndef RAD_LAB_BLAME_H
 #define RAD_LAB_BLAME_H
 
-#include "lab/places.h"
+#include "lab/programs/places.h"
 
 struct rad_kernel;
 

@@ -21,9 +21,9 @@
 #include "base/alloc.h"
 #include "base/prng.h"
 #include "core/policy_user.h"
-#include "lab/outside.h"
+#include "lab/programs/outside.h"
+#include "lab/programs/under_test.h"
 #include "lab/strategy.h"
-#include "lab/under_test.h"
 #include "lab/workers.h"
 #include "os/clock.h"
 

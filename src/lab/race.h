@@ -4,7 +4,7 @@
 #define RAD_LAB_RACE_H
 
 #include "core/kernel.h"
-#include "lab/stream.h"
+#include "lab/programs/stream.h"
 
 typedef struct rad_race_told {
     uint32_t oracle, first, second; /* actors; RAD_NONE: one that has ended */

@@ -2,7 +2,7 @@
  * through names of places this needs all of the lab, and that library would carry it into each program. */
 #include "lab/race.h"
 
-#include "lab/inserted.h"
+#include "lab/programs/inserted.h"
 
 #include <stdio.h>
 #include <string.h>

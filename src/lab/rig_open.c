@@ -1,7 +1,7 @@
 /* rig_open.c — a rig for any target. */
 #include "lab/case.h"
+#include "lab/programs/under_test.h"
 #include "lab/rig.h"
-#include "lab/under_test.h"
 #include "os/shared.h"
 
 int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)

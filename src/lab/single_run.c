@@ -6,7 +6,7 @@
 #include "lab/case.h"
 #include "lab/log_value.h"
 #include "lab/program.h"
-#include "lab/under_test.h"
+#include "lab/programs/under_test.h"
 #include "lab/workers.h"
 #include "os/process.h"
 #include "os/shared.h"

@@ -3,10 +3,10 @@
 #include "lab/artifact.h"
 #include "lab/blame.h"
 #include "lab/json.h"
-#include "lab/places.h"
+#include "lab/programs/places.h"
+#include "lab/programs/under_test.h"
 #include "lab/recorder.h"
 #include "lab/rig.h"
-#include "lab/under_test.h"
 
 #include <stdio.h>
 #include <string.h>

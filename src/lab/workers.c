@@ -2,9 +2,9 @@
 
 #include "base/alloc.h"
 #include "core/policy_user.h"
-#include "lab/inserted.h"
+#include "lab/programs/inserted.h"
+#include "lab/programs/under_test.h"
 #include "lab/serve.h"
-#include "lab/under_test.h"
 #include "os/clock.h"
 #include "os/process.h"
 #include "os/signal.h"

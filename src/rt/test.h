@@ -3,7 +3,7 @@
  *     test.c         the lists, and one test as the first fiber of a runtime
  *     test_main.c    rad_test_main: what the command line asks for
  *     test_calls.c   what checks and choices do in production: on threads, seeded. The lab has another file in its
- *                    place (lab/fibers/test_calls.c), where they are the kernel's.
+ *                    place (lab/programs/fibers/test_calls.c), where they are the kernel's.
  *
  * Lists are made by constructors, before main, so nothing here allocates. */
 #ifndef RAD_RT_TEST_H

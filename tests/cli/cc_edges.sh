@@ -6,7 +6,7 @@ LC_ALL=C.UTF-8
 export LC_ALL
 export RADDLE_CC=${CC:-cc}
 
-if [ ! -f "$build/src/lab/watched/libtsan.a" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/watched/libtsan.a" ] || is_sanitized "$library"; then
     skip "raddle cc" "this build has no library for programs under test"
     finish
 fi

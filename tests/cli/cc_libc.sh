@@ -1,6 +1,6 @@
 #!/bin/bash
 # `raddle cc`: what functions of the C library read and write counts for the code that calls them. The table of them is
-# src/lab/watched/libc.h; docs/threads-under-test.md lists its names, and tests/programs/memory_libc.c calls each.
+# src/lab/programs/watched/libc.h; docs/threads-under-test.md lists its names, and tests/programs/memory_libc.c calls each.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8
@@ -8,14 +8,14 @@ export LC_ALL
 export RADDLE_CC=${CC:-cc}
 
 # ---- The table -----------------------------------------------------------------------------------------------------
-grep -o 'CALL([a-z0-9_]*,' "$src/src/lab/watched/libc.h" | sed 's/CALL(//; s/,//' | LC_ALL=C sort >table
+grep -o 'CALL([a-z0-9_]*,' "$src/src/lab/programs/watched/libc.h" | sed 's/CALL(//; s/,//' | LC_ALL=C sort >table
 sed -n '/^### Functions of the C library/,/^##* /p' "$src/docs/threads-under-test.md" | grep '^| `' | grep -o '`[a-z0-9_]*`' | tr -d '`' |
     LC_ALL=C sort >documented
 same table documented "the docs list the table"
-LC_ALL=C comm -23 table "$src/src/lab/fibers/interposed.txt" >missing
+LC_ALL=C comm -23 table "$src/src/lab/programs/fibers/interposed.txt" >missing
 same missing /dev/null "all of them are exported"
 
-if [ ! -f "$build/src/lab/watched/libtsan.a" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/watched/libtsan.a" ] || is_sanitized "$library"; then
     skip "raddle cc" "this build has no library for programs under test"
     finish
 fi

@@ -8,7 +8,7 @@ export LC_ALL
 programs=$src/tests/programs
 export RADDLE_CC=${CC:-cc}
 
-if [ ! -f "$build/src/lab/watched/libtsan.a" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/watched/libtsan.a" ] || is_sanitized "$library"; then
     skip "raddle cc" "this build has no library for programs under test"
     finish
 fi

@@ -16,7 +16,7 @@ same_with_check philosophers philosophers --runs 500 --strategy random
 same_with_check "a tree with four workers" counter --strategy preempt:2 --runs 5000 -j 4
 same_with_check "samples that learn" wsq --strategy surw --runs 3000 -j 3
 
-under=$build/src/lab/fibers/libraddle.so.0
+under=$build/src/lab/programs/fibers/libraddle.so.0
 if [ ! -f "$under" ] || is_sanitized "$library"; then
     skip "programs with fibers" "this build has no library for them"
     finish

@@ -36,14 +36,14 @@ front_door() {
     try explore ./wait
     status 0 "nothing is found"
     has out "every schedule was tried, code between two operations was not interrupted halfway" "and what was tried is said"
-    if [ -f "$build/src/lab/watched/libtsan.a" ]; then
+    if [ -f "$build/src/lab/programs/watched/libtsan.a" ]; then
         check "raddle cc" "$RADDLE" cc -g -pthread wait.c -o wait
         try explore ./wait
         race=$(sed -n 's/^raddle explore .*also: data race on \(.*\), \(.*\) and \(.*\)$/\1 \2 \3/p' "$src/README.md")
         for word in "data race at step" $race; do has out "$word" "raddle cc: $word"; done
     fi
 }
-if [ -f "$build/src/lab/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
+if [ -f "$build/src/lab/programs/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
     front_door
 else
     skip "the program of the README" "this build has no library for programs under test"

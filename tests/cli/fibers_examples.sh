@@ -5,7 +5,7 @@
 . "$(dirname "$0")/user"
 cc=${CC:-cc}
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "examples under test" "this build has no library for programs under test"
     finish
 fi

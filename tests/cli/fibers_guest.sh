@@ -6,7 +6,7 @@
 cc=${CC:-cc}
 LC_ALL=C.UTF-8
 export LC_ALL
-under=$build/src/lab/fibers/libraddle.so.0
+under=$build/src/lab/programs/fibers/libraddle.so.0
 programs=$src/tests/programs
 
 if [ ! -f "$under" ] || is_sanitized "$library"; then
@@ -178,9 +178,9 @@ check "an owner that is cancelled while it waits for its nursery makes a step of
 
 # Every public function is an operation of the table, or refused, or in the list of those that are none.
 {
-    sed -n 's/^ *OP([^,]*, \([a-z_]*\),.*/rad_\1/p' "$src/src/rt/ops.h" "$src/src/lab/fibers/sites.h"
-    sed -n 's/^REFUSED(\(rad_[a-z_]*\),.*/\1/p' "$src/src/lab/fibers/refuse.c"
-    sed 's/ .*//' "$src/src/lab/fibers/not_points.txt"
+    sed -n 's/^ *OP([^,]*, \([a-z_]*\),.*/rad_\1/p' "$src/src/rt/ops.h" "$src/src/lab/programs/fibers/sites.h"
+    sed -n 's/^REFUSED(\(rad_[a-z_]*\),.*/\1/p' "$src/src/lab/programs/fibers/refuse.c"
+    sed 's/ .*//' "$src/src/lab/programs/fibers/not_points.txt"
 } | LC_ALL=C sort >listed
 nm -D --defined-only "$library" | awk '{ print $NF }' | grep '^rad_' | LC_ALL=C sort >public
 same public listed "each public function has its place among the operations"
@@ -188,11 +188,11 @@ same public listed "each public function has its place among the operations"
 # ---- The list -------------------------------------------------------------------------------------------
 # Each call that is answered is in the table of the docs, and the other way round.
 sed -n 's/^\(int rad__libc_\|RAD_ANSWER([^,]*, \|REFUSED(\|OPEN(\|OPENAT(\|OPEN_2(\|OPENAT_2(\|CREAT(\|FOPEN(\|FREOPEN(\|CHANGES(\)\([A-Za-z0-9_]*\)[,()].*/\2/p' \
-    "$src"/src/lab/fibers/{clocks,identity,loopback,memory,outside,random,refuse,sockets}.c | grep -v '^rad_' | LC_ALL=C sort -u >answered
+    "$src"/src/lab/programs/fibers/{clocks,identity,loopback,memory,outside,random,refuse,sockets}.c | grep -v '^rad_' | LC_ALL=C sort -u >answered
 sed -n '/^## Calls of the C library/,/^## /p' "$src/docs/fibers-under-test.md" | grep '^| `' |
     grep -o '`[A-Za-z0-9_:]*`' | tr -d '`' | sed 's/^std::random_device$/_ZNSt13random_device9_M_getvalEv/' | LC_ALL=C sort -u >documented
 same answered documented "the calls in the docs are those that are answered"
 check "there are many" [ "$(wc -l <answered)" -gt 100 ]
-LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing
+LC_ALL=C comm -23 answered "$src/src/lab/programs/fibers/interposed.txt" >missing
 check "and all of them are exported" [ ! -s missing ]
 finish

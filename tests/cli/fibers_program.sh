@@ -6,7 +6,7 @@
 cc=${CC:-cc}
 LC_ALL=C.UTF-8
 export LC_ALL
-under=$build/src/lab/fibers/libraddle.so.0
+under=$build/src/lab/programs/fibers/libraddle.so.0
 programs=$src/tests/programs
 
 if [ ! -f "$under" ] || is_sanitized "$library"; then
@@ -228,7 +228,7 @@ def text(path):
     with tempfile.NamedTemporaryFile() as out:
         subprocess.run(["objcopy", "-O", "binary", "-j", ".text", path, out.name], check=True)
         return open(out.name, "rb").read()
-whole = text(build + "/src/lab/fibers/production.o")
+whole = text(build + "/src/lab/programs/fibers/production.o")
 members = subprocess.run(["ar", "t", build + "/libraddle.a"], capture_output=True, text=True).stdout.split()
 with tempfile.TemporaryDirectory() as dir:
     count = 0

@@ -6,7 +6,7 @@
 cc=${CC:-cc}
 programs=$src/tests/programs
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "replay of programs" "this build has no library for programs under test"
     finish
 fi

@@ -5,7 +5,7 @@
 cc=${CC:-cc}
 LC_ALL=C.UTF-8
 export LC_ALL
-under=$build/src/lab/fibers/libraddle.so.0
+under=$build/src/lab/programs/fibers/libraddle.so.0
 programs=$src/tests/programs
 
 if [ ! -f "$under" ] || is_sanitized "$library"; then

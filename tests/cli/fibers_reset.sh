@@ -5,7 +5,7 @@
 cc=${CC:-cc}
 LC_ALL=C.UTF-8
 export LC_ALL
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "programs under test" "this build has no library for them"
     finish
 fi

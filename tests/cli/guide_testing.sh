@@ -7,7 +7,7 @@
 LC_ALL=C.UTF-8
 export LC_ALL
 unset RADDLE_OPTIONS
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "the guide" "this build has no library for it"
     finish
 fi

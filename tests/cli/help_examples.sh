@@ -15,7 +15,7 @@ trap 'for server in $servers; do kill -TERM $server 2>/dev/null; done' EXIT
 cp -r "$src/examples" examples
 sed -i 's/^duration_seconds = 10$/duration_seconds = 0.2/' examples/load/quick.toml
 under_test=
-if [ -f "$build/src/lab/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then under_test=1; fi
+if [ -f "$build/src/lab/programs/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then under_test=1; fi
 if [ $under_test ]; then
     sed -n '/^```c$/,/^```$/p' "$src/README.md" | sed '1d; /^```$/,$d' >wait.c
     # shellcheck disable=SC2086 # CC may have words

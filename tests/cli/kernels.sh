@@ -36,7 +36,7 @@ while read -r name; do
     check "$name: the runtime says why" grep -q '^raddle: ' err
 done <always
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ]; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ]; then
     skip "exploring them" "this build has no library for programs under test"
     finish
 fi

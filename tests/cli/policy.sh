@@ -186,7 +186,7 @@ else
 fi
 
 # ---- A program with fibers under test -------------------------------------------------------------
-if [ -f "$build/src/lab/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
+if [ -f "$build/src/lab/programs/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
     # shellcheck disable=SC2086 # CC may have words
     compiles "a program with fibers compiles" "$library" $cc -std=gnu11 -g "$src/tests/programs/abba.c" -o abba
     try run --policy ./lru.so ./abba

@@ -4,7 +4,7 @@
 # where it is mended that is never said.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "edited programs" "this build has no library for programs under test"
     finish
 fi

@@ -139,10 +139,10 @@ has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
 
 # ---- The list of calls ---------------------------------------------------------------------------------------
-sed -n 's/^\(RAD_ANSWER\|READING\)([^,]*, \([A-Za-z0-9_]*\),.*/\2/p' "$src"/src/lab/threads/*.c | LC_ALL=C sort -u >answered
+sed -n 's/^\(RAD_ANSWER\|READING\)([^,]*, \([A-Za-z0-9_]*\),.*/\2/p' "$src"/src/lab/programs/threads/*.c | LC_ALL=C sort -u >answered
 sed -n '/^## Calls/,/^## /p' "$src/docs/threads-under-test.md" | grep '^| `' | cut -d'|' -f2 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort -u >documented
 same answered documented "the calls in the docs are those that are answered"
-LC_ALL=C comm -23 answered "$src/src/lab/fibers/interposed.txt" >missing
+LC_ALL=C comm -23 answered "$src/src/lab/programs/fibers/interposed.txt" >missing
 check "and all of them are exported" [ ! -s missing ]
 
 sleep 0.1

@@ -10,7 +10,7 @@ runs=${RUNS:-4}
 every=$([ "$runs" -gt 4 ] && echo 1 || echo 3)
 programs=$src/tests/programs
 
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "threads of the system" "this build has no library for programs under test"
     finish
 fi

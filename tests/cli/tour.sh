@@ -9,7 +9,7 @@ mkdir temp
 TMPDIR=$PWD/nowhere try tour
 status 3 "no place for temporary files"
 has err "use --output DIR" "says what to do"
-if [ ! -f "$build/src/lab/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
     skip "the tour" "this build has no library for programs under test"
     finish
 fi

@@ -13,7 +13,7 @@ status 0 "buffer with one producer"
 has out "$(sed -n '/^raddle explore buffer producers=1/{n;p}' "$page")" "and its sentence"
 try explore buffer --no-shrink
 status 1 "buffer with two"
-if [ ! -f "$build/src/lab/watched/libtsan.a" ] || is_sanitized "$library"; then
+if [ ! -f "$build/src/lab/programs/watched/libtsan.a" ] || is_sanitized "$library"; then
     skip "programs" "this build has no library for programs under test"
     finish
 fi

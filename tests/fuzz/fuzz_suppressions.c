@@ -1,5 +1,5 @@
 /* fuzz_suppressions.c — any bytes as a file of races that do not count: patterns, or an error that names its line. */
-#include "lab/suppressions.h"
+#include "lab/programs/suppressions.h"
 
 #include <raddle/lab.h>
 

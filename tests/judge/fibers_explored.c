@@ -32,7 +32,7 @@ bool fibers_explorer_open(fibers_explorer *e)
     const char *build = dirname(dirname(self));
     snprintf(e->raddle, sizeof e->raddle, "%s/raddle", build);
     snprintf(e->guest, sizeof e->guest, "%s/tests/fibers_guest", build);
-    snprintf(library, sizeof library, "%s/src/lab/fibers/libraddle.so.0", build);
+    snprintf(library, sizeof library, "%s/src/lab/programs/fibers/libraddle.so.0", build);
     if (access(e->raddle, X_OK) != 0 || access(e->guest, X_OK) != 0 || access(library, R_OK) != 0) return false;
     snprintf(e->room, sizeof e->room, "/tmp/raddle-judge-XXXXXX");
     if (mkdtemp(e->room) == NULL) return false;
