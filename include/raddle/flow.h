@@ -130,6 +130,8 @@ enum rad_flow_end {
 typedef struct rad_flow_result {
     enum rad_flow_end end;
     char text[512];   /* why; "" when it is done */
+    char task[64];    /* FAILED: whose failure nobody caught; "": no task's */
+    char doubt[256];  /* IN_DOUBT: the key of the first attempt in doubt; "": it is longer than that */
     char case_id[64]; /* also when the call failed, if the case had begun */
     uint64_t steps;
     char digest[33]; /* of the trace */

@@ -132,34 +132,17 @@ static void tell_json(cli *c, const char *folder, const rad_flow_result *r)
     put_end(&j);
 }
 
-/* The task whose failure nobody has caught. */
-static bool is_of_task(const char *reason, char task[64])
-{
-    static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-    const char *at = strstr(reason, ": task ");
-    if (at == NULL) return false;
-    at += strlen(": task ");
-    size_t length = strspn(at, LETTERS);
-    if (length >= 64 || strncmp(at + length, " failed", 7) != 0) return false;
-    memcpy(task, at, length);
-    task[length] = 0;
-    return true;
-}
-
 /* What somebody will want to do then. */
 static void tell_next(const teller *t, const char *folder, const rad_flow_result *r)
 {
     cli *c = t->c;
-    char task[64];
-    static const char BEGIN[] = "in doubt: ";
-    const char *key = r->text + sizeof BEGIN - 1;
-    if (r->end == RAD_FLOW_END_IN_DOUBT && strncmp(r->text, BEGIN, sizeof BEGIN - 1) == 0)
-        out(c, "next: raddle flow resume %s%s --doubt '%.*s=done'\n", shell_word(folder), policy_words(t->policy),
-            (int)strcspn(key, " "), key);
+    if (r->end == RAD_FLOW_END_IN_DOUBT && r->doubt[0] != 0)
+        out(c, "next: raddle flow resume %s%s --doubt '%s=done'\n", shell_word(folder), policy_words(t->policy),
+            r->doubt);
     else if (r->end == RAD_FLOW_END_INTERRUPTED || r->end == RAD_FLOW_END_IN_DOUBT)
         out(c, "next: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
-    else if (r->end == RAD_FLOW_END_FAILED && is_of_task(r->text, task))
-        out(c, "next: raddle flow logs %s %s\n", shell_word(folder), task);
+    else if (r->task[0] != 0)
+        out(c, "next: raddle flow logs %s %s\n", shell_word(folder), r->task);
     else
         out(c, "next: raddle flow draw %s%s --output run.svg\n", shell_word(folder), policy_words(t->policy));
 }

@@ -154,6 +154,7 @@ static void empty(rad_flow_vm *vm)
     vm->forks_made = vm->regions_made = vm->cancelled = vm->diverted = 0;
     vm->result = RAD_CASE_RUNNING;
     vm->failure[0] = 0;
+    vm->failed_task = RAD_NONE;
     memset(vm->milestones, 0, tree->milestone_count);
     for (uint32_t i = 0; i < tree->lock_count; i++) vm->locks[i] = RAD_NONE;
     for (uint32_t i = 0; i < tree->region_count; i++) vm->last_instance[i] = RAD_NONE;

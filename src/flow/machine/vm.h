@@ -155,6 +155,7 @@ typedef struct rad_flow_vm {
     rad_arena names;
     enum rad_flow_state result; /* RAD_CASE_RUNNING until it ends */
     char failure[400];
+    uint32_t failed_task; /* the name of the task whose failure nobody caught, or RAD_NONE */
 
     rad_token *tokens;
     uint32_t token_count, token_capacity, live;

@@ -74,11 +74,13 @@ static void task_failed(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op, 
         rad__token_wait(vm, token, RAD_TOKEN_FOR_TIMER);
     } else {
         const char *name = rad__flow_name(&vm->program->file, task->name);
+        bool open = vm->failure[0] == 0;
         if (why != RAD_NONE)
             rad__flow_raise(vm, token, "task %s failed: %.*s", name,
                             (int)(vm->texts[why].length < 200 ? vm->texts[why].length : 200), vm->texts[why].text);
         else
             rad__flow_raise(vm, token, "task %s failed", name);
+        if (open && vm->failure[0] != 0) vm->failed_task = task->name;
     }
 }
 

@@ -1,5 +1,6 @@
 /* run.c — see run.h. */
 #include "flow/run/run.h"
+#include "flow/machine/vm.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -155,6 +156,7 @@ static void tell_doubts(const rad_flow_runner *r, rad_flow_result *result)
     for (uint32_t i = 0; i < r->active_count && used < sizeof result->text; i++) {
         const rad_flow_effect *e = &r->effects[r->active[i]];
         if (e->state != RAD_EFFECT_DOUBTED) continue;
+        if (used == 0 && strlen(e->key) < sizeof result->doubt) memcpy(result->doubt, e->key, strlen(e->key) + 1);
         used += (size_t)snprintf(result->text + used, sizeof result->text - used, "%s%s (task %s)",
                                  used > 0 ? ", " : "in doubt: ", e->key,
                                  rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->name));
@@ -226,6 +228,8 @@ static void tell_end(const rad_flow_runner *r, rad_flow_result *result)
                   : r->end.state == RAD_CASE_DEADLOCK  ? RAD_FLOW_END_DEADLOCK
                                                        : RAD_FLOW_END_FAILED;
     snprintf(result->text, sizeof result->text, "%s", r->end.text);
+    uint32_t task = r->c->vm->failed_task;
+    if (task != RAD_NONE) snprintf(result->task, sizeof result->task, "%s", rad__flow_name(&r->program->file, task));
 }
 
 /* Of a folder that was deleted many things can be said; the cause is told. */
@@ -243,6 +247,7 @@ static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *err
     bool over = r->ended;
     int code = 0;
     snprintf(result->case_id, sizeof result->case_id, "%s", r->case_id); /* it is there */
+    result->task[0] = result->doubt[0] = 0;
     while (code == 0 && !over) code = turn(r, result, &over, error);
     if (code == 0) tell_end(r, result);
     return code != 0 ? tell_cause(r, code, error) : 0;

@@ -104,6 +104,8 @@ static double_world *doubtful(const rad_flow_program *p, uint64_t n, bool *over)
     double_crash_at(w, 0, DOUBLE_NONE, 0);
     if (code == 0 && result.end == RAD_FLOW_END_IN_DOUBT && strstr(result.text, "0#1 (task a)") != NULL) {
         assert_int_equal(h.doubts, 1);
+        assert_string_equal(result.doubt, "0#1");
+        assert_string_equal(result.task, "");
         return w;
     }
     double_close(w);

@@ -203,10 +203,12 @@ static void test_ends(void **state)
     rad_flow_result r = flow_run("flow f { task t { run \"false\" } do t }");
     assert_int_equal(r.end, RAD_FLOW_END_FAILED);
     assert_non_null(strstr(r.text, "task t failed"));
+    assert_string_equal(r.task, "t");
     flow_fresh(state);
     r = flow_run("flow f { await never }");
     assert_int_equal(r.end, RAD_FLOW_END_DEADLOCK);
     assert_string_equal(r.text, "deadlock: token 0, line 1: waits for the milestone never");
+    assert_string_equal(r.task, "");
     flow_fresh(state);
     r = flow_run("flow f { cancel case }");
     assert_int_equal(r.end, RAD_FLOW_END_CANCELLED);
