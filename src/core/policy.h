@@ -45,7 +45,6 @@ typedef struct rad_policy_class {
     void (*announced)(rad_policy *p, rad_kernel *k, uint32_t action);
     void (*ran)(rad_policy *p, rad_kernel *k, uint32_t action, const rad_footprint *f);
     void (*end)(rad_policy *p, rad_kernel *k, rad_estimates *into);
-    uint64_t (*position)(const rad_policy *p); /* how much of a list or log is used up */
 } rad_policy_class;
 
 struct rad_policy {

@@ -24,11 +24,6 @@ static uint32_t guide_choose(rad_policy *p, rad_kernel *k, const rad_decision *d
     return chosen < d->count ? chosen : d->count - 1;
 }
 
-static uint64_t guide_position(const rad_policy *p)
-{
-    return ((const guide_policy *)p)->at;
-}
-
 static int guide_create(rad_policy **p, const char *argument, rad_error *error)
 {
     (void)argument;
@@ -43,7 +38,6 @@ const rad_policy_class rad__guide_class = {
     .destroy = rad__policy_release,
     .choose = guide_choose,
     .begin = guide_begin,
-    .position = guide_position,
 };
 
 int rad__policy_guide(rad_policy **p, rad_error *error)

@@ -311,11 +311,6 @@ static void replay_destroy(rad_policy *base)
     rad__free(p);
 }
 
-static uint64_t replay_position(const rad_policy *base)
-{
-    return ((const replay_policy *)base)->decisions;
-}
-
 const rad_policy_class rad__replay_class = {
     .name = "replay",
     .about = "the choices of a log; any other set of enabled actions is a divergence",
@@ -324,7 +319,6 @@ const rad_policy_class rad__replay_class = {
     .choose = replay_choose,
     .changed = replay_changed,
     .end = replay_end,
-    .position = replay_position,
 };
 
 int rad__policy_replay(rad_policy **out, rad_log_reader *reader, rad_error *error)

@@ -77,7 +77,7 @@ bool rad__path_same_object(const char *one, const char *two)
     return size == other && memcmp(one, two, size) == 0 && (!a || !b || strcmp(a, b) == 0);
 }
 
-uint32_t rad__path_find_object(const rad_path *p, const char *role)
+static uint32_t path_find_object(const rad_path *p, const char *role)
 {
     for (uint32_t i = 0; i < p->object_count; i++)
         if (strcmp(p->objects[i], role) == 0) return i;
@@ -311,7 +311,7 @@ uint32_t rad__path_object(rad_path_recorder *r, rad_kernel *k, uint32_t action)
         snprintf(role, sizeof role, o->name ? "%.30s" RAD_PATH_NAMED "%.30s" : "%.63s", o->role, o->name);
     }
     name_settle(role);
-    uint32_t known = rad__path_find_object(p, role);
+    uint32_t known = path_find_object(p, role);
     if (known != RAD_NONE) return known;
     if (p->object_count == RAD_PATH_NAMES_MAX) {
         path_full(r);

@@ -52,7 +52,6 @@ RAD_INTERNAL uint32_t rad__path_find_site(const rad_path *p, const char *name);
 /* Two that have names are the same if these are. */
 #define RAD_PATH_NAMED ": "
 RAD_INTERNAL bool rad__path_same_object(const char *one, const char *two);
-RAD_INTERNAL uint32_t rad__path_find_object(const rad_path *p, const char *role);
 
 typedef struct rad_path_shared {
     rad_path path;      /* its memory is shared, too */

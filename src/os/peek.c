@@ -279,11 +279,3 @@ void rad__os_peek_allow(void)
     sigaddset(&set, number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
-
-int rad__os_peek_signal(void)
-{
-    pthread_mutex_lock(&peek_lock);
-    int number = peek_signal;
-    pthread_mutex_unlock(&peek_lock);
-    return number;
-}

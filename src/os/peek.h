@@ -58,7 +58,4 @@ RAD_INTERNAL bool rad__os_peek_can_be(int signal);
 RAD_INTERNAL enum rad_os_peek rad__os_peek(const rad_os_thread *t, rad_os_peek_where where, void *context,
                                            rad_backtrace *b);
 
-/* The number of the signal, for messages. */
-RAD_INTERNAL int rad__os_peek_signal(void);
-
 #endif

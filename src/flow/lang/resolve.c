@@ -38,7 +38,8 @@ static rad_flow_meaning *meaning_of(const rad_flow_resolver *r, enum rad_flow_sp
     return &r->meanings[(size_t)space * r->file->symbols.count + name];
 }
 
-uint32_t rad__flow_meaning(const rad_flow_resolver *r, enum rad_flow_space space, uint32_t name)
+/* The index of a name, RAD_NONE when it has none. */
+static uint32_t flow_meaning(const rad_flow_resolver *r, enum rad_flow_space space, uint32_t name)
 {
     const rad_flow_meaning *m = meaning_of(r, space, name);
     return m->flow == r->flow ? m->index : RAD_NONE;
@@ -52,7 +53,7 @@ static void mean(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name,
 /* Of milestones, locks and signals: they exist because somebody names them. */
 static uint32_t intern(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name)
 {
-    uint32_t index = rad__flow_meaning(r, space, name);
+    uint32_t index = flow_meaning(r, space, name);
     if (index != RAD_NONE) return index;
     rad_flow_name_list *list = &r->lists[space];
     if (!RAD_GROW(&list->items, &list->capacity, list->count + 1)) {
@@ -67,7 +68,7 @@ static uint32_t intern(rad_flow_resolver *r, enum rad_flow_space space, uint32_t
 uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name, rad_text_place at)
 {
     static const char *const what[RAD_SPACES] = {"variable", "task", "region"};
-    uint32_t index = rad__flow_meaning(r, space, name);
+    uint32_t index = flow_meaning(r, space, name);
     if (index != RAD_NONE) return index;
     const char *wanted = name_text(r, name);
     rad_suggest near;
@@ -108,7 +109,7 @@ static void declare_variables(rad_flow_resolver *r)
     for (uint32_t i = 0; i < r->tree->variable_count && r->status == 0; i++) {
         const rad_flow_variable *v = &r->tree->variables[i];
         refuse_reserved(r, v->name, v->place);
-        uint32_t other = rad__flow_meaning(r, RAD_SPACE_VARIABLE, v->name);
+        uint32_t other = flow_meaning(r, RAD_SPACE_VARIABLE, v->name);
         if (other != RAD_NONE)
             rad__flow_wrong(r, v->place, "there is a variable '%s' already, in line %u", name_text(r, v->name),
                             r->tree->variables[other].place.line);
@@ -120,7 +121,7 @@ static void declare_tasks(rad_flow_resolver *r)
 {
     for (uint32_t i = 0; i < r->tree->task_count && r->status == 0; i++) {
         const rad_flow_task *t = &r->tree->tasks[i];
-        uint32_t other = rad__flow_meaning(r, RAD_SPACE_TASK, t->name);
+        uint32_t other = flow_meaning(r, RAD_SPACE_TASK, t->name);
         if (other != RAD_NONE)
             rad__flow_wrong(r, t->place, "there is a task '%s' already, in line %u", name_text(r, t->name),
                             r->tree->tasks[other].place.line);
@@ -133,7 +134,7 @@ static void declare_as(rad_flow_resolver *r, rad_flow_statement *s)
 {
     rad_flow_tree *tree = r->tree;
     enum rad_flow_type type = s->is_over ? RAD_FLOW_TEXT : RAD_FLOW_INT;
-    uint32_t index = rad__flow_meaning(r, RAD_SPACE_VARIABLE, s->as);
+    uint32_t index = flow_meaning(r, RAD_SPACE_VARIABLE, s->as);
     const rad_flow_variable *other = index != RAD_NONE ? &tree->variables[index] : NULL;
     refuse_reserved(r, s->as, s->as_place);
     if (other != NULL && !other->is_local)

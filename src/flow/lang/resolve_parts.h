@@ -46,9 +46,6 @@ typedef struct rad_flow_resolver {
 
 RAD_INTERNAL void rad__flow_wrong(rad_flow_resolver *r, rad_text_place at, const char *format, ...) RAD_PRINTF(3, 4);
 
-/* The index of a name, RAD_NONE when it has none. */
-RAD_INTERNAL uint32_t rad__flow_meaning(const rad_flow_resolver *r, enum rad_flow_space space, uint32_t name);
-
 /* The same, and an error when it has none. */
 RAD_INTERNAL uint32_t rad__flow_known(rad_flow_resolver *r, enum rad_flow_space space, uint32_t name,
                                       rad_text_place at);

@@ -277,7 +277,6 @@ RAD_INTERNAL void rad__token_end(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL bool rad__frame_push(rad_flow_vm *vm, uint32_t token, enum rad_frame_kind kind, int64_t value);
 /* Takes the innermost frame off, with what belongs to it (a lock, a region). */
 RAD_INTERNAL void rad__frame_pop(rad_flow_vm *vm, uint32_t token);
-RAD_INTERNAL void rad__queue_leave(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL void rad__queue_look(rad_flow_vm *vm, uint32_t queue);
 RAD_INTERNAL void rad__flow_ask(rad_flow_vm *vm, enum rad_flow_ask_kind kind, uint32_t token, uint32_t data,
                                 uint64_t delay_ns, uint32_t alternative);
@@ -313,7 +312,6 @@ RAD_INTERNAL void rad__flow_raise_at(rad_flow_vm *vm, uint32_t token, uint32_t l
 RAD_INTERNAL uint32_t rad__data_new(rad_flow_vm *vm);             /* with one reference; RAD_NONE: no memory */
 RAD_INTERNAL void rad__data_give(rad_flow_vm *vm, uint32_t data); /* one reference; RAD_NONE is fine */
 /* The token's own block, copied if it is shared. NULL: no memory. */
-RAD_INTERNAL int64_t *rad__data_own(rad_flow_vm *vm, uint32_t token);
 RAD_INTERNAL bool rad__data_set(rad_flow_vm *vm, uint32_t token, uint32_t variable, int64_t value);
 
 static inline int64_t *rad__data_at(const rad_flow_vm *vm, uint32_t data)

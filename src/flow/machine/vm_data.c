@@ -30,7 +30,7 @@ void rad__data_give(rad_flow_vm *vm, uint32_t data)
     rad__pool_give(&vm->data_pool, vm->data_refs, sizeof *vm->data_refs, data);
 }
 
-int64_t *rad__data_own(rad_flow_vm *vm, uint32_t token)
+static int64_t *data_own(rad_flow_vm *vm, uint32_t token)
 {
     uint32_t old = vm->tokens[token].data;
     if (vm->data_refs[old] == 1) return rad__data_at(vm, old);
@@ -44,7 +44,7 @@ int64_t *rad__data_own(rad_flow_vm *vm, uint32_t token)
 
 bool rad__data_set(rad_flow_vm *vm, uint32_t token, uint32_t variable, int64_t value)
 {
-    int64_t *values = rad__data_own(vm, token);
+    int64_t *values = data_own(vm, token);
     if (values == NULL) return false;
     values[variable] = value;
     if (!vm->program->tree->variables[variable].is_local)

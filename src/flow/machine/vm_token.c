@@ -282,7 +282,7 @@ static void queue_enter(rad_flow_vm *vm, uint32_t token, uint32_t queue)
     q->last = token;
 }
 
-void rad__queue_leave(rad_flow_vm *vm, uint32_t token)
+static void queue_leave(rad_flow_vm *vm, uint32_t token)
 {
     rad_token *t = &vm->tokens[token];
     if (t->queue == RAD_NONE) return;
@@ -366,7 +366,7 @@ void rad__token_go(rad_flow_vm *vm, uint32_t token, uint32_t pc)
     t->pc = pc;
     be_ready(vm, t);
     announce(vm, token, pc);
-    rad__queue_leave(vm, token);
+    queue_leave(vm, token);
     if (RAD_UNLIKELY(op->code == RAD_OP_AWAIT || op->code == RAD_OP_ACQUIRE)) {
         queue_enter(vm, token, queue_of(vm, op));
         if (!rad__flow_can_step(vm, token)) {
@@ -399,7 +399,7 @@ static void forget_timers(rad_flow_vm *vm, uint32_t token)
 void rad__token_wake(rad_flow_vm *vm, uint32_t token)
 {
     if (vm->tokens[token].wait == RAD_TOKEN_FOR_EVENT) forget_timers(vm, token);
-    rad__queue_leave(vm, token);
+    queue_leave(vm, token);
     be_ready(vm, &vm->tokens[token]);
     rad_enable(vm->k, token);
 }
@@ -567,7 +567,7 @@ void rad__token_end(rad_flow_vm *vm, uint32_t token)
     rad_token *t = &vm->tokens[token];
     RAD_ASSERT(t->alive);
     rad_disable(vm->k, token);
-    rad__queue_leave(vm, token);
+    queue_leave(vm, token);
     t->alive = false;
     be_ready(vm, t);
     token_path_free(vm, t);

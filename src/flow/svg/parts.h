@@ -76,9 +76,6 @@ RAD_INTERNAL draw_room rad__draw_measure(drawing *d);
 
 /* ---- shape.c --------------------------------------------------------------------------------------- */
 
-/* Letters that mean something in XML, and bytes that must not be there, are replaced. */
-RAD_INTERNAL void rad__draw_escaped(rad_bytes *out, const char *text, size_t size);
-
 /* Around x, its baseline at y; cut off behind DRAW_TEXT_MOST letters. */
 RAD_INTERNAL void rad__draw_text(drawing *d, const char *class, int64_t x, int64_t y, const char *text);
 RAD_INTERNAL void rad__draw_rect(drawing *d, const char *class, int64_t x, int64_t y, int64_t width, int64_t height,

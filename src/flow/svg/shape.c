@@ -66,7 +66,8 @@ const char rad__draw_style[] =
 
 /* ---- Texts ---------------------------------------------------------------------------------------------- */
 
-void rad__draw_escaped(rad_bytes *out, const char *text, size_t size)
+/* Letters that mean something in XML, and bytes that must not be there, are replaced. */
+static void draw_escaped(rad_bytes *out, const char *text, size_t size)
 {
     rad__put_xml_text(out, text, size, RAD_READABLE_CELLS);
 }
@@ -88,14 +89,14 @@ void rad__draw_text(drawing *d, const char *class, int64_t x, int64_t y, const c
 {
     size_t size = cut_off(text);
     rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x, y);
-    rad__draw_escaped(&d->out, text, size);
+    draw_escaped(&d->out, text, size);
     rad__bytes_format(&d->out, "%s</text>\n", text[size] != 0 ? "\xe2\x80\xa6" : "");
 }
 
 void rad__draw_line(drawing *d, const char *class, int64_t x, int64_t y, const char *text)
 {
     rad__bytes_format(&d->out, "<text class=\"%s\" x=\"%" PRId64 "\" y=\"%" PRId64 "\">", class, x, y);
-    rad__draw_escaped(&d->out, text, strlen(text));
+    draw_escaped(&d->out, text, strlen(text));
     rad__bytes_format(&d->out, "</text>\n");
 }
 
@@ -156,12 +157,12 @@ void rad__draw_open(drawing *d, const rad_flow_statement *s)
                       v != NULL && v->state == RAD_VISIT_NEVER ? " class=\"off\"" : "", s->place.line);
     d->scratch.size = 0;
     rad__flow_statement_text(&d->scratch, d->file, d->tree, s);
-    if (!d->scratch.failed) rad__draw_escaped(&d->out, (const char *)d->scratch.data, d->scratch.size);
+    if (!d->scratch.failed) draw_escaped(&d->out, (const char *)d->scratch.data, d->scratch.size);
     if (s->kind == RAD_FLOW_DO) {
         const rad_flow_task *t = &d->tree->tasks[s->name];
         const char *command = rad__flow_name(d->file, t->command);
         rad__bytes_format(&d->out, t->is_call ? "\ncall " : "\nrun ");
-        rad__draw_escaped(&d->out, command, strlen(command));
+        draw_escaped(&d->out, command, strlen(command));
     }
     if (v != NULL) put_visit(d, v);
     rad__bytes_format(&d->out, "</title>\n");

@@ -39,7 +39,8 @@ static bool is_word(const char *text, size_t size, const char *word)
     return strlen(word) == size && strncasecmp(text, word, size) == 0;
 }
 
-void rad__load_authority(const struct rad__load_target *target, rad_bytes *to)
+/* "host:port" as a header has it; the port only when it is not the usual one. */
+static void load_authority(const struct rad__load_target *target, rad_bytes *to)
 {
     const char *host = target->server_name ? target->server_name : target->host;
     bool usual = strcmp(target->port, target->tls ? "443" : "80") == 0;
@@ -50,7 +51,7 @@ void rad__load_authority(const struct rad__load_target *target, rad_bytes *to)
 static int add_authority(struct maker *m, rad__load_text *to, rad_error *error)
 {
     rad_bytes text = {0};
-    rad__load_authority(m->target, &text);
+    load_authority(m->target, &text);
     int code = text.failed ? rad__error_memory(error) : rad__load_text_add_bytes(to, text.data, text.size, error);
     rad__bytes_free(&text);
     return code;

@@ -47,7 +47,4 @@ RAD_INTERNAL enum rad__load_fault rad__load_plan_put(const rad__load_plan *plan,
 /* Where its answers come from, as far as it is known without placeholders. `host` is the caller's. */
 RAD_INTERNAL rad__load_site rad__load_plan_site(const rad__load_plan *plan, const char *host, bool tls);
 
-/* "host:port" as a header has it; the port only when it is not the usual one. */
-RAD_INTERNAL void rad__load_authority(const struct rad__load_target *target, rad_bytes *to);
-
 #endif

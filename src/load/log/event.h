@@ -64,6 +64,4 @@ enum {
     RAD__LOAD_LAST = 8      /* response, error, timeout: the last of an iteration */
 };
 
-RAD_INTERNAL const char *rad__load_event_name(enum rad__load_event_kind kind);
-
 #endif

@@ -298,11 +298,6 @@ void rad__load_record_text(const struct rad__load_raw *raw, char *text, size_t s
     }
 }
 
-const char *rad__load_event_name(enum rad__load_event_kind kind)
-{
-    return rad__load_record_name(kind);
-}
-
 const char *rad__load_fault_name(enum rad__load_fault fault)
 {
     static const char *const NAMES[RAD__LOAD_FAULT_COUNT] = {

@@ -3,13 +3,6 @@
 
 typedef unsigned __int128 wide;
 
-uint64_t rad__load_schedule_length(const struct rad__load_schedule *schedule)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < schedule->stage_count; i++) sum += schedule->stages[i].length_ns;
-    return sum;
-}
-
 /* ---- Users -------------------------------------------------------------------------------------------- */
 
 rad__load_levels rad__load_levels_begin(const struct rad__load_schedule *schedule)

@@ -47,6 +47,4 @@ typedef struct rad__load_arrivals {
 RAD_INTERNAL rad__load_arrivals rad__load_arrivals_begin(const struct rad__load_schedule *schedule);
 RAD_INTERNAL bool rad__load_arrivals_next(rad__load_arrivals *a, uint64_t *at_ns);
 
-RAD_INTERNAL uint64_t rad__load_schedule_length(const struct rad__load_schedule *schedule);
-
 #endif

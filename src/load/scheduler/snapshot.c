@@ -44,7 +44,7 @@ static bool copy_pool(rad__load_pool *to, const rad__load_pool *from)
     return true;
 }
 
-bool rad__load_metrics_copy(rad__load_metrics *to, const rad__load_metrics *from)
+static bool load_metrics_copy(rad__load_metrics *to, const rad__load_metrics *from)
 {
     const rad__load_scenario *s = from->scenario;
     rad__load_metrics made;
@@ -92,7 +92,7 @@ bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__lo
     ok = copy_heap(&to->due, &from->due) && ok;
     ok = copy_bitset(&to->occupied, &from->occupied, s->step_count) && ok;
     ok = copy_pool(&to->pool, &from->pool) && ok;
-    ok = rad__load_metrics_copy(&to->metrics, &from->metrics) && ok;
+    ok = load_metrics_copy(&to->metrics, &from->metrics) && ok;
     if (!ok) rad__load_core_close(to);
     return ok;
 }

@@ -7,6 +7,4 @@
 /* The copy writes to `log` (may be NULL) and shares the scenario, nothing else. False: no memory, and *to is empty. */
 RAD_INTERNAL bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__load_log *log);
 
-RAD_INTERNAL bool rad__load_metrics_copy(rad__load_metrics *to, const rad__load_metrics *from);
-
 #endif

@@ -66,7 +66,7 @@ static rad_effect_option option_of(const rad_protocols *all, const rad_protocol 
 }
 
 /* The effect that chooses one of the messages of a table. */
-uint32_t rad__code_selection(rad_protocols *all, rad_protocol *p, uint32_t table)
+static uint32_t code_selection(rad_protocols *all, rad_protocol *p, uint32_t table)
 {
     const rad_table *t = &p->tables[table];
     if (!RAD_GROW(&p->options, &p->option_capacity, p->option_count + t->count)) return RAD_NONE;
@@ -148,7 +148,7 @@ static void compile_several(compiler *c, const rad_local_state *s)
     for (uint32_t i = 0; i < s->arm_count; i++) c->p->ways[first + i].message = message_of(c, &arms[i]);
     if (c->failed) return;
     bool sends = s->kind == RAD_LOCAL_SEND;
-    if (sends) emit(c, RAD_OP_S_INVOKE, rad__code_selection(c->all, c->p, table), s->line);
+    if (sends) emit(c, RAD_OP_S_INVOKE, code_selection(c->all, c->p, table), s->line);
     emit(c, sends ? RAD_OP_S_OFFER : RAD_OP_S_CHOOSE, table, s->line);
     for (uint32_t i = 0; i < s->arm_count && !c->failed; i++) {
         c->p->ways[first + i].pc = c->p->code_count;

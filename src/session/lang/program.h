@@ -130,9 +130,7 @@ RAD_INTERNAL uint32_t rad__emit(rad_protocol *p, rad_instruction i, uint32_t lin
 RAD_INTERNAL uint32_t rad__code_message(rad_protocol *p, uint32_t edge, uint32_t label, const rad_signature *s,
                                         const rad_ast_field *fields);
 RAD_INTERNAL uint32_t rad__code_effect(rad_protocol *p, rad_effect_site site);
-RAD_INTERNAL uint32_t rad__code_table(rad_protocol *p, uint32_t count); /* ways are zeroed */
-RAD_INTERNAL uint32_t rad__code_selection(rad_protocols *all, rad_protocol *p, uint32_t table);
-
+RAD_INTERNAL uint32_t rad__code_table(rad_protocol *p, uint32_t count);
 /* Whoever asks for one that is not there has not looked at what rad_protocol_find answered. */
 static inline const rad_protocol *rad__protocol(const rad_protocols *p, uint32_t protocol)
 {

@@ -119,7 +119,7 @@ static void make_buffers(const rad_session_vm *vm, rad_session *s, char *memory,
     }
 }
 
-rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key, const char *path)
+static rad_session *session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key, const char *path)
 {
     const rad_protocol *p = &vm->protocols->all[protocol];
     if (vm->session_count >= RAD_SESSIONS_MAX || !RAD_GROW(&vm->sessions, &vm->session_capacity, vm->session_count + 1))
@@ -171,7 +171,7 @@ rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t proto
     if (length < 0 || length >= PATH_MOST || vm->session_count >= RAD_SESSIONS_MAX) return NULL;
     *fault = RAD_FAULT_MEMORY;
     uint64_t key = rad__mix2(by->key, (uint64_t)co->thread << 32 | co->opened);
-    rad_session *s = rad__session_open(vm, protocol, key, path);
+    rad_session *s = session_open(vm, protocol, key, path);
     if (s == NULL) return NULL;
     for (uint32_t i = 0; i < s->protocol->types.thread_count; i++) /* it comes after what opened it */
         s->threads[i].digest = rad__co_fold(s->threads[i].digest, 0, 0, rad__digest_word(co->digest));
@@ -226,7 +226,7 @@ static bool open_root(rad_session_vm *vm, uint32_t protocol)
     char path[16];
     uint32_t ordinal = vm->root_first + vm->root_count;
     snprintf(path, sizeof path, "%u", ordinal);
-    if (rad__session_open(vm, protocol, rad__mix64(ordinal + UINT64_C(1)), path) == NULL) return false;
+    if (session_open(vm, protocol, rad__mix64(ordinal + UINT64_C(1)), path) == NULL) return false;
     vm->root_count++;
     return true;
 }

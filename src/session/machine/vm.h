@@ -191,7 +191,6 @@ static inline void *rad__co_state(const rad_session_vm *vm, const rad_co *co)
     return vm->state_size ? co->session->states + co->thread * vm->state_size : NULL;
 }
 
-RAD_INTERNAL rad_session *rad__session_open(rad_session_vm *vm, uint32_t protocol, uint64_t key, const char *path);
 RAD_INTERNAL rad_session *rad__session_open_by(rad_session_vm *vm, rad_co *co, uint32_t protocol,
                                                enum rad_fault *fault); /* NULL: why not */
 RAD_INTERNAL void rad__session_begin(rad_session_vm *vm, rad_co *co);

@@ -6,9 +6,6 @@
 
 extern RAD_INTERNAL const rad_machine rad__machine_exec;
 
-/* From the text of a case. */
-RAD_INTERNAL int rad__world_create(rad_exec_world **w, const char *text, rad_error *error);
-
 /* The state in words, a line each: gate, workers, tasks that have not ended, resources, events, programs. */
 RAD_INTERNAL void rad__world_describe(const rad_exec_world *w, rad_bytes *to);
 

@@ -381,7 +381,8 @@ static void exec_destroy(void *self)
     rad__free(w);
 }
 
-int rad__world_create(rad_exec_world **out, const char *text, rad_error *error)
+/* From the text of a case. */
+static int world_create(rad_exec_world **out, const char *text, rad_error *error)
 {
     *out = NULL;
     rad_exec_case *c = rad__exec_case_parse(text, strlen(text), NULL, error);
@@ -406,7 +407,7 @@ int rad__world_create(rad_exec_world **out, const char *text, rad_error *error)
 static int exec_create(void **self, const rad_case *c, rad_error *error)
 {
     rad_exec_world *w = NULL;
-    int code = rad__world_create(&w, c->body, error);
+    int code = world_create(&w, c->body, error);
     *self = w;
     return code;
 }
