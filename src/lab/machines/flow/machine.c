@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/prng.h"
+#include "flow/journal/follow.h"
 #include "lab/case_source.h"
 
 #include <stdio.h>
@@ -230,13 +231,6 @@ static void report_deadlock(rad_flow_trial *t, rad_kernel *k)
     rad_fail(k, RAD_ORACLE_DEADLOCK, rad_object(k, RAD_NONE, t->identity), "deadlock: %s", all.text);
 }
 
-static const char *state_name(enum rad_flow_state state)
-{
-    static const char *const names[] = {"running",   "waiting",  "done",     "failed",
-                                        "cancelled", "deadlock", "diverged", "broken"};
-    return names[state];
-}
-
 /* A variable that differs; RAD_NONE: none does. */
 static uint32_t differs(const rad_flow_trial *t)
 {
@@ -261,7 +255,7 @@ static void check_confluence(const rad_flow_trial *t, rad_kernel *k)
     rad_evaluated(k, RAD_ORACLE_FLOW_CONFLUENCE);
     if (vm->result != e->state) {
         rad_fail_at(k, RAD_ORACLE_FLOW_CONFLUENCE, RAD_NONE, NULL, "ends as %s; under policy first as %s",
-                    state_name(vm->result), state_name(e->state));
+                    rad__flow_state_name(vm->result), rad__flow_state_name(e->state));
         return;
     }
     uint32_t variable = differs(t);
@@ -313,7 +307,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
     char text[100];
     rad__flow_vm_describe(t->vm, line, context);
     if (t->vm->live > 0) return;
-    snprintf(text, sizeof text, "the case is %s", state_name(t->vm->result));
+    snprintf(text, sizeof text, "the case is %s", rad__flow_state_name(t->vm->result));
     line(context, text);
 }
 
