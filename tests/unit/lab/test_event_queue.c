@@ -1,4 +1,4 @@
-/* test_event_queue.c — future events in logical time: order, ties, limit, handles, memory. */
+/* test_event_queue.c — future events in logical time: order, ties, limit, memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ static void equal_times_come_out_in_the_order_they_went_in(void **state)
     rad_event_queue q;
     rad_queued e;
     rad__event_queue_open(&q, 1000);
-    for (uint64_t i = 0; i < 300; i++) assert_int_equal(rad__event_queue_push(&q, 10 + i % 3, i, NULL), RAD_QUEUE_OK);
+    for (uint64_t i = 0; i < 300; i++) assert_int_equal(rad__event_queue_push(&q, 10 + i % 3, i), RAD_QUEUE_OK);
     uint64_t time = 0, sequence = 0;
     for (uint32_t i = 0; i < 300; i++) {
         assert_true(rad__event_queue_pop(&q, &e));
@@ -35,14 +35,11 @@ static void equal_times_come_out_in_the_order_they_went_in(void **state)
 }
 
 /* Model: a plain array of what is queued. */
-enum { MODEL_MAX = 64, HANDLES_MAX = 4000 };
+enum { MODEL_MAX = 64 };
 
 typedef struct model {
     rad_queued items[MODEL_MAX];
-    uint64_t handles[MODEL_MAX];
     uint32_t count;
-    uint64_t stale[HANDLES_MAX];
-    uint32_t stale_count;
 } model;
 
 static uint32_t model_least(const model *m)
@@ -57,21 +54,18 @@ static uint32_t model_least(const model *m)
 
 static void model_drop(model *m, uint32_t i)
 {
-    if (m->stale_count < HANDLES_MAX) m->stale[m->stale_count++] = m->handles[i];
     m->items[i] = m->items[--m->count];
-    m->handles[i] = m->handles[m->count];
 }
 
 static void model_push(model *m, rad_event_queue *q, rad_prng *r, uint64_t sequence)
 {
-    uint64_t time = q->now + rad__prng_below(r, 6), handle = 0;
-    enum rad_queue_result result = rad__event_queue_push(q, time, sequence * 3, &handle);
+    uint64_t time = q->now + rad__prng_below(r, 6);
+    enum rad_queue_result result = rad__event_queue_push(q, time, sequence * 3);
     if (m->count == MODEL_MAX) {
         assert_int_equal(result, RAD_QUEUE_FULL);
         return;
     }
     assert_int_equal(result, RAD_QUEUE_OK);
-    m->handles[m->count] = handle;
     m->items[m->count++] = (rad_queued){time, sequence, sequence * 3};
 }
 
@@ -95,21 +89,14 @@ static void queue_agrees_with_a_naive_one(void **state)
     rad_prng r = rad__prng(9, RAD_STREAM_TEST, 0);
     rad__event_queue_open(&q, MODEL_MAX);
     for (uint64_t op = 0; op < 20000; op++) {
-        uint64_t what = rad__prng_below(&r, 10), now = q.now;
-        if (what < 5) {
+        uint64_t what = rad__prng_below(&r, 9), now = q.now;
+        if (what < 5)
             model_push(&m, &q, &r, q.sequence);
-        } else if (what < 8) {
+        else
             model_pop(&m, &q);
-        } else if (m.count) {
-            uint32_t i = (uint32_t)rad__prng_below(&r, m.count);
-            assert_true(rad__event_queue_cancel(&q, m.handles[i]));
-            model_drop(&m, i);
-        }
         assert_true(q.now >= now);
         assert_int_equal(rad__event_queue_count(&q), m.count);
         assert_true(rad__heap_valid(&q.heap));
-        if (m.stale_count) /* a handle whose event is gone cancels nothing, whoever has its slot */
-            assert_false(rad__event_queue_cancel(&q, m.stale[rad__prng_below(&r, m.stale_count)]));
     }
     rad__event_queue_close(&q);
 }
@@ -119,20 +106,16 @@ static void the_past_and_a_full_queue_are_refused(void **state)
     (void)state;
     rad_event_queue q;
     rad_queued e;
-    uint64_t handle = 77;
     rad__event_queue_open(&q, 2);
     assert_false(rad__event_queue_peek(&q, &e));
-    assert_int_equal(rad__event_queue_push(&q, 5, 1, NULL), RAD_QUEUE_OK);
+    assert_int_equal(rad__event_queue_push(&q, 5, 1), RAD_QUEUE_OK);
     assert_true(rad__event_queue_pop(&q, &e));
-    assert_int_equal(rad__event_queue_push(&q, 4, 1, &handle), RAD_QUEUE_PAST);
-    assert_int_equal(handle, 77);
-    assert_int_equal(rad__event_queue_push(&q, 5, 1, NULL), RAD_QUEUE_OK); /* now is not past */
-    assert_int_equal(rad__event_queue_push(&q, 6, 2, &handle), RAD_QUEUE_OK);
-    assert_int_equal(rad__event_queue_push(&q, 7, 3, NULL), RAD_QUEUE_FULL);
-    assert_true(rad__event_queue_cancel(&q, handle));
-    assert_false(rad__event_queue_cancel(&q, handle));
-    assert_int_equal(rad__event_queue_push(&q, UINT64_MAX, 3, NULL), RAD_QUEUE_OK);
-    assert_false(rad__event_queue_cancel(&q, UINT64_C(1) << 32 | 1000)); /* never existed */
+    assert_int_equal(rad__event_queue_push(&q, 4, 1), RAD_QUEUE_PAST);
+    assert_int_equal(rad__event_queue_push(&q, 5, 1), RAD_QUEUE_OK); /* now is not past */
+    assert_int_equal(rad__event_queue_push(&q, 6, 2), RAD_QUEUE_OK);
+    assert_int_equal(rad__event_queue_push(&q, 7, 3), RAD_QUEUE_FULL);
+    assert_true(rad__event_queue_pop(&q, &e));
+    assert_int_equal(rad__event_queue_push(&q, UINT64_MAX, 3), RAD_QUEUE_OK);
     rad__event_queue_close(&q);
     assert_int_equal(rad__event_queue_count(&q), 0);
 }
@@ -146,10 +129,10 @@ static void a_failed_allocation_loses_nothing(void **state)
         uint32_t pushed = 0, popped = 0;
         rad__event_queue_open(&q, 100);
         rad__alloc_fail_at(n);
-        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0, NULL) == RAD_QUEUE_OK) pushed++;
-        if (pushed < 30) assert_int_equal(rad__event_queue_push(&q, 1, 0, NULL), RAD_QUEUE_NOMEM);
+        while (pushed < 30 && rad__event_queue_push(&q, 30 - pushed, 0) == RAD_QUEUE_OK) pushed++;
+        if (pushed < 30) assert_int_equal(rad__event_queue_push(&q, 1, 0), RAD_QUEUE_NOMEM);
         rad__alloc_fail_at(0);
-        assert_int_equal(rad__event_queue_push(&q, 100, 5, NULL), RAD_QUEUE_OK);
+        assert_int_equal(rad__event_queue_push(&q, 100, 5), RAD_QUEUE_OK);
         uint64_t last = 0;
         for (; rad__event_queue_pop(&q, &e); popped++) {
             assert_true(e.time >= last);

@@ -27,12 +27,11 @@ static uint32_t queue_take_slot(rad_event_queue *q)
 
 static void queue_give_slot(rad_event_queue *q, uint32_t slot)
 {
-    q->slots[slot].generation++;
     q->slots[slot].next_free = q->free_slot;
     q->free_slot = slot;
 }
 
-enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload, uint64_t *handle)
+enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload)
 {
     if (time < q->now) return RAD_QUEUE_PAST;
     if (q->heap.count >= q->limit) return RAD_QUEUE_FULL;
@@ -44,7 +43,6 @@ enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, u
     }
     q->sequence++;
     q->slots[slot].payload = payload;
-    if (handle) *handle = (uint64_t)q->slots[slot].generation << 32 | slot;
     return RAD_QUEUE_OK;
 }
 
@@ -63,15 +61,6 @@ bool rad__event_queue_pop(rad_event_queue *q, rad_queued *out)
     RAD_ASSERT(out->time >= q->now); /* I1 */
     q->now = out->time;
     rad__heap_remove(&q->heap, slot);
-    queue_give_slot(q, slot);
-    return true;
-}
-
-bool rad__event_queue_cancel(rad_event_queue *q, uint64_t handle)
-{
-    uint32_t slot = (uint32_t)handle;
-    if (slot >= q->slot_count || q->slots[slot].generation != (uint32_t)(handle >> 32)) return false;
-    if (!rad__heap_remove(&q->heap, slot)) return false;
     queue_give_slot(q, slot);
     return true;
 }

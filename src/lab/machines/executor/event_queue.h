@@ -1,8 +1,7 @@
 /* event_queue.h — future events in logical time, ordered by (time, sequence).
  *
  * Two events at the same time come out in the order they went in: ties never depend on addresses.
- * Bounded: at the limit push refuses and the caller decides what that means. Push, pop and cancel cost
- * O(log n). Handles are reused only after their event is gone; a generation tells a stale one.
+ * Bounded: at the limit push refuses and the caller decides what that means. Push and pop cost O(log n).
  *
  * I1  now never goes back, and no event lies before it. */
 #ifndef RAD_LAB_MACHINES_EXECUTOR_EVENT_QUEUE_H
@@ -18,7 +17,6 @@ typedef struct rad_queued {
 
 typedef struct rad_queued_slot {
     uint64_t payload;
-    uint32_t generation;
     uint32_t next_free;
 } rad_queued_slot;
 
@@ -37,14 +35,11 @@ enum rad_queue_result { RAD_QUEUE_OK = 0, RAD_QUEUE_FULL, RAD_QUEUE_PAST, RAD_QU
 RAD_INTERNAL void rad__event_queue_open(rad_event_queue *q, uint32_t limit);
 RAD_INTERNAL void rad__event_queue_close(rad_event_queue *q);
 
-/* *handle (may be NULL) can cancel the event until it is popped. PAST: time lies before now. */
-RAD_INTERNAL enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload,
-                                                         uint64_t *handle);
+/* PAST: time lies before now. */
+RAD_INTERNAL enum rad_queue_result rad__event_queue_push(rad_event_queue *q, uint64_t time, uint64_t payload);
 /* The next event, and now moves to its time; false when empty. */
 RAD_INTERNAL bool rad__event_queue_pop(rad_event_queue *q, rad_queued *out);
 RAD_INTERNAL bool rad__event_queue_peek(const rad_event_queue *q, rad_queued *out);
-/* False when it was popped or cancelled before. */
-RAD_INTERNAL bool rad__event_queue_cancel(rad_event_queue *q, uint64_t handle);
 
 static inline uint32_t rad__event_queue_count(const rad_event_queue *q)
 {

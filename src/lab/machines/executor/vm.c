@@ -113,7 +113,7 @@ static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_exec_i
     t->until = w->now + in->amount;
     t->slept = w->sleeps++;
     t->life = RAD_LIFE_SLEEPING;
-    if (rad__event_queue_push(&w->sleepers, t->until, t->id, NULL) != RAD_QUEUE_OK) w->too_many_tasks = true;
+    if (rad__event_queue_push(&w->sleepers, t->until, t->id) != RAD_QUEUE_OK) w->too_many_tasks = true;
     return RAD_RUN_BLOCKED;
 }
 
