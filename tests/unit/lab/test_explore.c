@@ -670,6 +670,50 @@ static void estimates_are_folded_at_fixed_runs(void **state)
     }
 }
 
+/* What an exploration with surw does, done by hand: each run counts for the epochs after its own, once. The runs of
+ * these machines are not alike, so that other estimates would give other runs. */
+static void each_run_is_learned_from_once(void **state)
+{
+    static const char *const names[] = {"wsq", "bluetooth", "aba", "qsort-mt"};
+    enum { RUNS = 800 };
+    (void)state;
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        rad_rig rig;
+        rad_error error = {0};
+        rad_batch_worker bench;
+        rad_estimates known = {0}, learned = {0};
+        uint64_t run = 0, steps = 0, failures = 0;
+        rad_target t = target_of(names[i], NULL);
+        assert_int_equal(rad__rig_open(&rig, &t, &error), 0);
+        rad__batch_worker_open(&bench, &rig);
+        while (run < RUNS) {
+            uint64_t epoch = rad__epoch_end(run), end = epoch < RUNS ? epoch : RUNS;
+            while (run < end) { /* a batch ends early when it takes long */
+                rad_batch_result r;
+                rad_batch u = {.first = run, .count = end - run, .seed = 3, .policy = "surw", .estimates = &known};
+                u.kind = RAD_BATCH_SAMPLE;
+                rad__batch_run(&bench, &u, &r);
+                run += r.runs;
+                steps += r.steps;
+                failures += r.failures;
+                rad__estimates_fold(&learned, &r.learned);
+                rad__batch_result_free(&r);
+            }
+            rad__estimates_fold(&known, &learned);
+            rad__estimates_clear(&learned);
+        }
+        assert_int_equal(known.runs, RUNS);
+        rad_exploration e = explored(&t, "surw", RUNS, 2);
+        assert_int_equal(e.steps, steps);
+        assert_int_equal(e.failures, failures);
+        rad_exploration_free(&e);
+        rad__estimates_free(&known);
+        rad__estimates_free(&learned);
+        rad__batch_worker_close(&bench);
+        rad__rig_close(&rig);
+    }
+}
+
 typedef struct told {
     uint32_t found;
     char identities[8][120];
@@ -742,6 +786,7 @@ int main(void)
         cmocka_unit_test(a_search_never_goes_above_its_floor),
         cmocka_unit_test(strategy_arguments_are_checked),
         cmocka_unit_test(estimates_are_folded_at_fixed_runs),
+        cmocka_unit_test(each_run_is_learned_from_once),
         cmocka_unit_test(findings_are_told_once_and_an_interrupt_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

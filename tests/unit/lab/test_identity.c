@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/policy_user.h"
+#include "lab/artifact.h"
 #include "rig_support.h"
 
 #include <raddle/policy.h>
@@ -165,6 +166,39 @@ static void no_race_ends_the_run(void **state)
     rad_exploration_free(&e);
 }
 
+/* One of two actors sees the same race in each of its steps. */
+static void again_reset(puppet *p, rad_kernel *k)
+{
+    p->number = 0;
+    p->objects[0] = rad_object(k, RAD_NONE, "thing");
+    for (uint32_t i = 0; i < 2; i++) {
+        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, "actor"), RAD_NONE, 0);
+        rad_enable(k, p->actions[i]);
+    }
+}
+
+static void again_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    bool sees = action == p->actions[0] && p->number++ < RACES;
+    if (!sees) rad_disable(k, action);
+    if (sees) rad_race(k, RAD_ORACLE_OWN, p->objects[0], &races[0][0], &races[0][1], "a race");
+}
+
+/* It counts once a run, and its file ends with the step in which it was seen first. */
+static void a_race_counts_once_where_it_is_first(void **state)
+{
+    puppet p = {.reset = again_reset, .step = again_step};
+    rad_target t = puppet_target(&p);
+    (void)state;
+    rad_exploration e = explored(&t, (rad_explore_options){.strategy = "fair"});
+    assert_int_equal(e.runs, 1);
+    assert_int_equal(e.finding_count, 1);
+    assert_int_equal(e.findings[0].failures, 1);
+    assert_int_equal(rad_artifact_verdict(e.findings[0].artifact)->failure_step, 0);
+    assert_int_equal(e.findings[0].artifact->choice_count, 0); /* after it: switches to and fro */
+    rad_exploration_free(&e);
+}
+
 /* Either of the two places, by its function or by its file. */
 static void one_of_two_places_is_enough_to_suppress_a_race(void **state)
 {
@@ -266,6 +300,7 @@ int main(void)
         cmocka_unit_test(two_sites_are_two_failures),
         cmocka_unit_test(long_sites_that_begin_alike_are_two),
         cmocka_unit_test(no_race_ends_the_run),
+        cmocka_unit_test(a_race_counts_once_where_it_is_first),
         cmocka_unit_test(one_of_two_places_is_enough_to_suppress_a_race),
         cmocka_unit_test(the_last_line_of_suppressions_needs_no_end),
         cmocka_unit_test(a_round_with_a_choice_is_no_livelock),
