@@ -18,8 +18,17 @@ check "memory_edges.c compiles" "$RADDLE" cc -std=gnu11 -g -O2 -Wall -Wextra $wi
 try explore --runs 60 --spurious no --clock quiet ./memory_edges ordered
 status 0 "accesses that are ordered, in each way"
 has out "nothing found in 60 runs" "do not race"
+try explore --runs 600 --spurious no --clock quiet ./memory_edges between
+status 0 "who waited for a condition hears of all that had the mutex since"
 try explore --runs 9 --clock quiet ./memory_edges values
 status 0 "what atomics of 16 bytes answer"
+
+# shellcheck disable=SC2086
+check "memory_unseen.c compiles, a part of it by the compiler alone" $RADDLE_CC -g -O2 -DUNSEEN -c "$src/tests/programs/memory_unseen.c" -o unseen.o
+check "and the rest with it" "$RADDLE" cc -g -O2 -pthread "$src/tests/programs/memory_unseen.c" unseen.o -o memory_unseen
+try explore --runs 60 --clock quiet ./memory_unseen
+status 0 "a flag that unseen code has set: nothing races with what was before it"
+has out "data race " "and it was looked at"
 
 races() { # NAME...: there is a race in each of these, and no other one
     try explore --runs 60 --no-shrink --spurious no --clock quiet ./memory_edges raced "$@"
@@ -32,6 +41,12 @@ races() { # NAME...: there is a race in each of these, and no other one
     printf '%s\n' "$@" >>tried
 }
 races unlocked readers permits tried
+# What comes after a release is seen to race by who comes after it, and readers in turn race: in other schedules they race anyway.
+try explore --runs 1 --no-shrink --spurious no --clock quiet ./memory_edges raced unlocked readers created woken
+tr -s ' \n' '  ' <out >flat
+for name in unlocked readers created woken; do
+    check "$name: a race in the schedule in which each goes on as long as it can" grep -q "$name: [a-z_]* writes at" flat
+done
 races spun stored failing refused
 races fenced changing across created
 races woken ended many

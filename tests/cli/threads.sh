@@ -31,6 +31,7 @@ finds threads oversold "assertion@stock >= 0 in oversold" 24
 finds threads stranger misuse:mutex@pthread_mutex_unlock 10
 finds threads upgrade "assertion@version == 2 in upgrade" 24
 finds threads crowd "assertion@inside == 1 in enters" 18
+finds threads second "assertion@first == 1 || fixed in second" 44
 finds threads life deadlock:lives+mutex 16
 finds threads c11 deadlock:condition+plays 30
 

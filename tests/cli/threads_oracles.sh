@@ -24,4 +24,8 @@ while read -r name identity <&3; do
     has out "nothing found in" "$name fixed: silent"
     check "$name fixed: evaluated" grep -qE "evaluated: deadlock [0-9]{2}.*misuse [0-9]{2}.*partial-deadlock [0-9]" out
 done 3<rows
+# When another thread unlocks it, and not when its owner comes to do so.
+try explore --spurious no --runs "$runs" --no-shrink ./oracles unlock_of_others
+tr -s ' \n' '  ' <out >flat
+has flat "unlocks a mutex that is held by" "unlock_of_others: who holds it is named"
 finish

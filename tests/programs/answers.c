@@ -100,8 +100,21 @@ static void *in_vain(void *arg)
     return arg;
 }
 
+/* It gives a recursive mutex back once: who has locked it twice keeps it. */
+static void wait_keeps_it(void)
+{
+    struct timespec at = until(CLOCK_REALTIME);
+    make(PTHREAD_MUTEX_RECURSIVE);
+    assert(pthread_mutex_lock(&m) == 0 && pthread_mutex_lock(&m) == 0);
+    pthread_t t = start(is_held);
+    assert(pthread_cond_timedwait(&c, &m, &at) == ETIMEDOUT);
+    end(t);
+    assert(pthread_mutex_unlock(&m) == 0 && pthread_mutex_unlock(&m) == 0);
+}
+
 static void mutexes(void)
 {
+    wait_keeps_it();
     make(PTHREAD_MUTEX_RECURSIVE);
     assert(pthread_mutex_lock(&m) == 0 && pthread_mutex_trylock(&m) == 0);
     assert(pthread_mutex_lock(&m) == 0 && pthread_mutex_unlock(&m) == 0);

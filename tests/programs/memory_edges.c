@@ -2,6 +2,7 @@
  * case has a variable, written by one thread and read by another one.
  *
  * ordered          in each case something of C11 or POSIX orders them: no race
+ * between          the one of these that takes most schedules
  * raced NAME...    in each case it is nearly so: a race, of functions whose names begin with that of the case
  * list             the names of those
  * values           what atomics of 16 bytes answer */
@@ -498,6 +499,23 @@ static void *moves(void *unused)
     return unused;
 }
 
+/* Whoever wakes is another one than who has moved it. */
+static void *wakes_moved(void *unused)
+{
+    passed++;
+    syscall(SYS_futex, &words[1], FUTEX_WAKE, 9, NULL, NULL, 0);
+    return unused;
+}
+static void moved_and_woken(void)
+{
+    pthread_t one = start(sleeps);
+    usleep(1000); /* until it waits */
+    syscall(SYS_futex, &words[0], FUTEX_REQUEUE, 0, 9L, &words[1], 0);
+    pthread_t other = start(wakes_moved);
+    pthread_join(one, NULL);
+    pthread_join(other, NULL);
+}
+
 static int pipes[2];
 static void *writes_pipe(void *unused)
 {
@@ -513,6 +531,13 @@ static void *reads_pipe(void *unused)
     return unused;
 }
 
+static void between(void)
+{
+    pthread_t third = start(comes_between);
+    both(waits, signals);
+    pthread_join(third, NULL);
+}
+
 static void ordered(void)
 {
     pthread_t third;
@@ -521,9 +546,7 @@ static void ordered(void)
     both(posts, awaits);
     both(meets, meets);
     both(initialises, initialises);
-    third = start(comes_between);
-    both(waits, signals);
-    pthread_join(third, NULL);
+    between();
     both(publishes_by_fence, looks_by_fence);
     atomic_store(&flag, 0);
     third = start(counts);
@@ -533,6 +556,7 @@ static void ordered(void)
     both(publishes, exchanges);
     both(publishes_part, looks_at_whole);
     both(sleeps, moves);
+    moved_and_woken();
     if (pipe(pipes) != 0) abort();
     both(writes_pipe, reads_pipe);
 }
@@ -579,6 +603,7 @@ int main(int argc, char **argv)
     sem_init(&sem, 0, 0);
     freeing = calloc(1, sizeof *freeing);
     if (strcmp(what, "ordered") == 0) ordered();
+    if (strcmp(what, "between") == 0) between();
     if (strcmp(what, "values") == 0) values();
     for (size_t i = 0; i < count; i++) {
         if (strcmp(what, "list") == 0) puts(raced[i].name);

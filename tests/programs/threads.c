@@ -390,6 +390,41 @@ static void twins(void)
     right_twin(sums[1] == 2);
 }
 
+/* ---- Two wait, one after the other; a signal wakes either ---- */
+
+static sem_t there;
+static int arrived, first;
+
+static void *takes(void *arg)
+{
+    pthread_mutex_lock(&m);
+    int own = ++arrived;
+    sem_post(&there);
+    while (turn == 0) pthread_cond_wait(&c, &m);
+    if (first == 0) first = own;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+
+static void second(void)
+{
+    pthread_t t[2];
+    sem_init(&there, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&t[i], NULL, takes, NULL);
+        sem_wait(&there);
+        pthread_mutex_lock(&m); /* it waits */
+        pthread_mutex_unlock(&m);
+    }
+    pthread_mutex_lock(&m);
+    turn = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    assert(first == 1 || fixed);
+}
+
 /* ---- What cannot be explored ---- */
 
 static void *forks(void *arg)
@@ -410,8 +445,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
                {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
-               {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"joined", joined},
-               {"bare", bare},         {"twins", twins}};
+               {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"second", second},
+               {"joined", joined},     {"bare", bare},       {"twins", twins}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {
