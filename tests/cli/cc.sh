@@ -62,6 +62,9 @@ echo "race:writes" >known
 try explore --runs 50 --suppress known ./memory publish
 status 0 "--suppress"
 has out "suppressed" "--suppress: counted"
+echo "race:mem*ry" >known
+try explore --runs 50 --suppress known ./memory publish
+status 0 "--suppress with the name of the program"
 rm -f -- *.json
 echo "race:bumps" >known
 try explore --runs 2000 --clock quiet --suppress known ./memory crossed
