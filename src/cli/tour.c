@@ -1,8 +1,8 @@
 /* tour.c — `raddle tour`: types commands and shows what they print, or the part of it that matters: a bug is found,
  * shrunk, drawn and replayed, and its fix is checked; then one result each of the other things on the same kernel.
  *
- * The commands are run by a shell in a directory of their own, which has copies of the examples they name: what stands
- * after a $ can be pasted where examples/ is. Which lines are shown is said by words that they contain; a step whose
+ * The commands are run by a shell in a directory of their own, which has copies of the examples they name. Each command
+ * after a $ can be pasted: the first one, `raddle tour --examples`, writes those copies. Which lines are shown is said by words that they contain; a step whose
  * command ends with another status, or that prints none of them, ends the tour as a bug.
  *
  * Rejected: calling the library here and printing something like what the commands print. It drifted from them. */
@@ -72,11 +72,14 @@ static const tour_step STEPS[] = {
 
 typedef struct tour_args {
     const char *output;
+    bool examples;
 } tour_args;
 
 static const option TOUR_OPTIONS[] = {
     {"output", OPTION_TEXT, offsetof(tour_args, output), "DIR",
      "keep the files in DIR, which must exist (default: a temporary directory, removed at the end)", 0, 0, 0},
+    {"examples", OPTION_FLAG, offsetof(tour_args, examples), NULL,
+     "only write the examples that the tour uses (files that exist are left as they are)", 0, 0, 0},
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
@@ -88,7 +91,7 @@ int tour_not_as_told(const cli *c, const char *what)
 
 /* ---- The directory --------------------------------------------------------------------------------- */
 
-static int write_example(cli *c, const char *dir, const tour_example *e)
+static int write_example(cli *c, const char *dir, const tour_example *e, bool only_new)
 {
     char path[PATH_ROOM];
     if (!join_path(path, sizeof path, dir, e->path)) return bad_usage(c, "--output: path too long");
@@ -100,16 +103,18 @@ static int write_example(cli *c, const char *dir, const tour_example *e)
         }
         *slash = '/';
     }
-    FILE *to = fopen(path, "w");
+    FILE *to = fopen(path, only_new ? "wx" : "w");
+    if (to == NULL && only_new && errno == EEXIST) return 0;
     bool good = to != NULL && fputs(e->text, to) >= 0;
     good = (to == NULL || fclose(to) == 0) && good;
     if (!good) complain(c, "cannot write '%.400s': %s", path, strerror(errno));
     return good ? 0 : EXIT_RUNTIME;
 }
 
-static int open_dir(cli *c, const char *output, char dir[PATH_ROOM])
+static int open_dir(cli *c, const tour_args *a, char dir[PATH_ROOM])
 {
     int status = 0;
+    const char *output = a->output ? a->output : a->examples ? "." : NULL;
     if (output) {
         status = check_output(c, output);
         snprintf(dir, PATH_ROOM, "%s", output);
@@ -121,7 +126,7 @@ static int open_dir(cli *c, const char *output, char dir[PATH_ROOM])
         }
     }
     for (size_t i = 0; i < sizeof TOUR_EXAMPLE_FILES / sizeof *TOUR_EXAMPLE_FILES && status == 0; i++)
-        status = write_example(c, dir, &TOUR_EXAMPLE_FILES[i]);
+        status = write_example(c, dir, &TOUR_EXAMPLE_FILES[i], a->examples);
     return status;
 }
 
@@ -190,7 +195,7 @@ static int run_commands(const char *dir, const char *commands, char *text, int *
     return code;
 }
 
-/* ---- Telling ------------------------------------------------------------------------------------------- */
+/* ---- Printing ------------------------------------------------------------------------------------------- */
 
 static bool begins(const char *line, const char *with)
 {
@@ -261,13 +266,21 @@ static int take_step(cli *c, const char *dir, const tour_step *s)
     return tour_not_as_told(c, "a command of the tour did not do what it should");
 }
 
+static void tell_begin(cli *c)
+{
+    out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n", style(c, STYLE_BOLD),
+        style(c, STYLE_OFF));
+    out_text(c, "What follows a $ is run now. To paste it, begin with this in an empty directory:\n");
+    tell_commands(c, "raddle tour --examples");
+}
+
 static void tell_next(cli *c)
 {
     out(c, "\n%sNext%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
-    out(c, "   docs/guide-testing.md                           tests for your program, in ten "
-           "minutes\n");
-    out(c, "   raddle flow validate examples/flow/order.flow   every order of a workflow\n");
-    out(c, "   docs/write-a-machine.md                                 a model of your own\n");
+    out_text(c, "   docs/guide-threads.md     your own program with threads\n"
+                "   docs/guide-testing.md     tests for a program with fibers\n"
+                "   docs/write-a-machine.md   a model of an algorithm\n"
+                "   raddle --help             all commands\n");
 }
 
 static int tour_run(cli *c, int argc, char **argv)
@@ -278,11 +291,9 @@ static int tour_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_TOUR, argc, argv, &a, &w);
     if (status != GO_ON) return status;
     if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
-    if ((status = open_dir(c, a.output, dir)) == 0) {
-        out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n", style(c, STYLE_BOLD),
-            style(c, STYLE_OFF));
-        out_text(c, "What follows a $ is run now, and can be pasted where examples/ is.\n");
-    }
+    status = open_dir(c, &a, dir);
+    if (a.examples) return status;
+    if (status == 0) tell_begin(c);
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && status == 0; i++) status = take_step(c, dir, &STEPS[i]);
     if (status == 0) tell_next(c);
     if (a.output == NULL && *dir) remove_dir(dir, 4);
@@ -294,6 +305,8 @@ static const char *const TOUR_EXAMPLES[] = {
     "watch a bug being found, shrunk, drawn, replayed and fixed",
     "mkdir tour && raddle tour --output tour",
     "the same, and keep its files",
+    "raddle tour --examples",
+    "write examples/, and paste the commands of the tour yourself",
     NULL,
 };
 
@@ -304,7 +317,7 @@ const verb VERB_TOUR = {
     .text = "Find a bug in a program with threads, shrink it, draw it, replay it, and check its "
             "fix; then one result each of fibers, protocols, load tests and workflows. It needs a "
             "C compiler (cc).",
-    .status = "0 everything went as told, " STATUS_ERRORS ", 130 interrupted",
+    .status = "0 everything went as described, " STATUS_ERRORS ", 130 interrupted",
     .options = TOUR_OPTIONS,
     .examples = TOUR_EXAMPLES,
     .run = tour_run,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tour: everything goes as told, on a screen or two, and leaves nothing behind.
+# The tour: everything goes as described, on a screen or two, and leaves nothing behind.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8
@@ -34,12 +34,12 @@ check "none over 100 columns" sh -c '! grep -qE "^.{101,}" out'
 check "nothing is left in TMPDIR" [ -z "$(ls -A temp)" ]
 check "nothing is left here" [ -z "$(ls -A | grep raddle)" ]
 
-# What stands after a $ works when it is pasted: where examples/ is, in the order of the tour.
-mkdir pasted && cp -r "$src/examples" pasted/examples && ln -s "$RADDLE" raddle
+# Each command after a $ works when it is pasted, in an empty directory, in the order of the tour.
+mkdir pasted bin && ln -s "$RADDLE" bin/raddle
 sed -n 's/^   \$ //p' out >commands
-check "14 commands" [ "$(wc -l <commands)" = 14 ]
+check "15 commands" [ "$(wc -l <commands)" = 15 ]
 cd pasted || exit 1
-PATH=$PWD/..:$PATH sh ../commands >../pasted.out 2>&1
+PATH=$PWD/../bin:$PATH sh ../commands >../pasted.out 2>&1
 status=$?
 cd .. || exit 1
 status 0 "the last of them, which resumes the workflow"
@@ -47,6 +47,9 @@ for text in "FAILED: deadlock" "minimal:" ">>>" "as recorded" "nothing found in"
     has pasted.out "$text" "pasted: $text"
 done
 
+echo mine >pasted/examples/wait.c
+(cd pasted && "$RADDLE" tour --examples)
+check "tour --examples leaves files as they are" grep -qx mine pasted/examples/wait.c
 mkdir kept
 try tour --output kept
 status 0 "tour --output"
