@@ -15,7 +15,7 @@ done
 try explore l2-deque --strategy preempt:3
 status 0 "the deque"
 has out "preempt:3" "the bound is named"
-has out "everything within the bound was tried" "it is exhausted"
+has out "everything within the bound was tried" "it is complete"
 has out "data race" "races were looked for"
 
 # The same run in two processes, whose memory lies elsewhere each time.
@@ -30,13 +30,19 @@ try explore l2-message --output .
 status 1 "a relaxed publication"
 has out "data race" "is a data race"
 has out "nothing orders the two" "with both accesses"
+if "$RADDLE" --version | grep -q "gcc 12.2"; then # other compilers number the accesses otherwise
+    sed -n '/^FAILED: data race/,/nothing orders the two/p' out | tr -s '\n ' ' ' >printed
+    sed -n '/^FAILED: data race/,/nothing orders the two/p' "${RADDLE_SRC:-.}/docs/memory-level.md" | tr -s '\n ' ' ' >shown
+    check "docs/memory-level.md shows it" [ -s shown ]
+    same shown printed "as it is printed"
+fi
 try replay l2-message.min.raddle.json
 status 0 "it replays"
 try show l2-message.min.raddle.json
 status 0 "it is shown"
 has out "hear_by_load: load" "with its sites"
-try explore l2-message --repaired
-status 0 "the release twin"
+try explore l2-message --fixed
+status 0 "the fixed version"
 has out "; every schedule was tried, under sequential consistency." "is tried out, and what that means"
 
 # A race that does no harm, and the deadlock behind it.
