@@ -1,6 +1,6 @@
 /* compress.c FROM TO — compresses a file on all cores; the blocks come out in the order they went in. What goes
  * through the channel is not the blocks but the fibers that compress them: who receives one waits for what it makes.
- * The channel is bounded, so only so many blocks are in memory. Without arguments it checks itself.
+ * The channel is bounded, so only a few blocks are in memory. Without arguments it checks itself.
  *
  *     cc compress.c $(pkg-config --cflags --libs raddle libzstd) -o compress && ./compress FILE FILE.zst */
 #include <raddle.h>
@@ -21,7 +21,7 @@ typedef struct job {
     rad_chan *order; /* of fibers */
 } job;
 
-/* A fiber's result is a few bytes, copied to whoever joins it: here the address of the packed block. */
+/* A fiber's result is a few bytes, copied to the fiber that joins it: here the address of the packed block. */
 static int compress_block(void *arg)
 {
     block *plain = arg, *packed = malloc(sizeof *packed);

@@ -1,4 +1,4 @@
-/* echo.c — a TCP server that sends back what it gets: a fiber per connection, which reads and writes as if nobody else
+/* echo.c — a TCP server that sends back what it gets: a fiber per connection, which reads and writes as if no other one
  * were there.
  *
  *     cc echo.c $(pkg-config --cflags --libs raddle) -o echo

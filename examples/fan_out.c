@@ -1,5 +1,5 @@
 /* fan_out.c — ask several at once, take the first good answers, do not wait for the rest: the deadline of a nursery
- * bounds everything in it, and cancelling it ends whoever is still at it.
+ * bounds everything in it, and cancelling it ends all that still run.
  *
  *     cc fan_out.c $(pkg-config --cflags --libs raddle) -o fan_out && ./fan_out */
 #include <raddle.h>
@@ -14,7 +14,7 @@ typedef struct question {
     int outcome; /* 1: answered; 2: was told to stop */
 } question;
 
-/* Stands for a call over the network. A call that waits answers RAD_ECANCELED as soon as nobody wants the result any
+/* In place of a call over the network. A call that waits returns RAD_ECANCELED as soon as the result is not wanted any
  * more; then it is time to clean up and return. */
 static int ask(void *arg)
 {

@@ -1,4 +1,4 @@
-/* fork_join.c — sorts a million numbers on all cores: each half is a job, and both may go on at the same time.
+/* fork_join.c — sorts a million numbers on all cores: each half is a job, and both may run at the same time.
  *
  *     cc fork_join.c $(pkg-config --cflags --libs raddle) -o fork_join && ./fork_join */
 #include <raddle.h>
@@ -41,7 +41,7 @@ static enum rad_run sort_run(rad_job *job, rad_worker *w)
     sort left = {.numbers = s->numbers, .spare = s->spare, .count = half};
     sort right = {.numbers = s->numbers + half, .spare = s->spare + half, .count = s->count - half};
     rad_group group = RAD_GROUP_INIT(w);
-    rad_group_spawn(w, &group, &left.job, sort_run); /* whoever has time */
+    rad_group_spawn(w, &group, &left.job, sort_run); /* run by any worker that has time */
     enum rad_run ours = sort_run(&right.job, w);     /* this worker */
     if (!rad_group_wait(w, &group) || ours != RAD_RUN_DONE) return RAD_RUN_FAILED;
     merge(s, half);

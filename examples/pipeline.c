@@ -1,5 +1,5 @@
 /* pipeline.c — items flow through two stages: the first runs everywhere at once, the second on one worker only, so
- * that what it adds up needs no lock. Stages hand on by spawning; nobody waits.
+ * that what it adds up needs no lock. Stages hand on by spawning; no task waits.
  *
  *     cc pipeline.c $(pkg-config --cflags --libs raddle) -o pipeline && ./pipeline */
 #include <raddle.h>

@@ -1,5 +1,5 @@
-/* rate_limiter.c — so many operations per second, with bursts: a channel that holds permits. One fiber puts them in at
- * a steady pace, and throws away what does not fit; whoever wants to do something takes one out first.
+/* rate_limiter.c — at most N operations per second, with bursts: a channel that holds permits. One fiber puts them in
+ * at a steady pace, and throws away what does not fit; an operation takes one out first.
  *
  *     cc rate_limiter.c $(pkg-config --cflags --libs raddle) -o rate_limiter && ./rate_limiter */
 #include <raddle.h>

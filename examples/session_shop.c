@@ -1,6 +1,6 @@
 /* session_shop.c — two buyers and a seller as fibers that keep to a protocol, examples/session/two_buyer.session. The
  * functions they call are written by `raddle session project two_buyer.session --role Seller --c > TwoBuyer_Seller.h`,
- * and likewise for the others. Whoever leaves the protocol is told, and nothing of it reaches the others.
+ * and likewise for the others. A role that leaves the protocol gets an error, and nothing of it reaches the others.
  *
  *     cc session_shop.c $(pkg-config --cflags --libs raddle) -o session_shop && ./session_shop */
 #include <raddle.h>
@@ -84,7 +84,7 @@ static int seller(void *arg)
         if (code == 0) code = TwoBuyer_Seller_send_date_to_Bob(&me, "Monday", RAD_FOREVER);
     }
     if (code == RAD_EPROTOCOL) snprintf(s->mistake, sizeof s->mistake, "%s", TwoBuyer_Seller_error(&me));
-    if (code < 0) TwoBuyer_close(&s->session, code); /* nobody waits for this seller any more */
+    if (code < 0) TwoBuyer_close(&s->session, code); /* no role waits for this seller any more */
     rad_text_free(title);
     rad_text_free(address);
     TwoBuyer_Seller_end(&me);

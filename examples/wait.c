@@ -4,7 +4,7 @@
  *     raddle explore ./wait
  *
  * The worker sets the flag without the lock: when it does so between main's look at the flag and main's wait, its
- * signal finds nobody who waits. */
+ * signal wakes no thread. */
 #include <pthread.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

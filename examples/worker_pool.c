@@ -18,7 +18,7 @@ static int worker(void *arg)
     pool *p = arg;
     uint64_t job;
     while (rad_recv(p->jobs, &job, RAD_FOREVER) == 0) {
-        rad_sleep(JOB_NS); /* what would be work: a query, a request to somebody else … */
+        rad_sleep(JOB_NS); /* what would be work: a query, a request to another service … */
         atomic_fetch_add(&p->sum, job);
         atomic_fetch_add(&p->done, 1);
     }

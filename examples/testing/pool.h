@@ -7,7 +7,7 @@
 typedef struct pool {
     rad_mutex lock;
     rad_cond returned;
-    int free; /* connections that nobody has */
+    int free; /* connections not in use */
 } pool;
 
 /* Takes a connection; waits until there is one. 0, or RAD_ETIMEOUT. */

@@ -58,7 +58,7 @@ enum rad_run {
     RAD_RUN_AGAIN,        /* call run once more, at once, on this worker */
     RAD_RUN_YIELD,        /* later: behind all the work of this worker */
     RAD_RUN_YIELD_GLOBAL, /* later: behind all that waits in the queue everybody shares */
-    RAD_RUN_BLOCKED       /* not before somebody wakes it; it may be running elsewhere when run returns */
+    RAD_RUN_BLOCKED       /* not before it is woken; it may be running elsewhere when run returns */
 };
 
 /* The beginning of a task of yours. Set `run` before it is spawned; `next` belongs to the executor.
@@ -76,7 +76,7 @@ struct rad_task {
 typedef struct rad_exec_options {
     uint32_t workers;     /* threads, at most 256; 0: as many as there are CPUs the process may use */
     uint32_t steal_tries; /* how many others a worker asks before it looks at the shared queue again; 0: 4 */
-    uint32_t hoard;       /* after so many local spawns a sleeping worker is woken for certain; 0: 32 */
+    uint32_t hoard;       /* after this many local spawns a sleeping worker is woken for certain; 0: 32 */
     uint32_t spin_us;     /* how long a worker may search before it sleeps, 1 … 50 µs; 0: 50, or none if there
                            * are more workers than CPUs; RAD_SPIN_NONE: it asks around once */
     uint64_t seed;        /* of the order in which others are asked */
@@ -111,7 +111,7 @@ RAD_API RAD_MUST_USE bool rad_exec_spawn_batch(rad_exec *exec, rad_task *const *
 /* The same for a task that only worker `index` may run. */
 RAD_API RAD_MUST_USE bool rad_exec_spawn_on(rad_exec *exec, uint32_t index, rad_task *task);
 
-/* From any thread: a task that answered BLOCKED (or is about to) goes on; once for each time it blocks. The gate
+/* From any thread: a task that returned BLOCKED (or is about to) runs again; once for each time it blocks. The gate
  * is not asked: it was let in before. To be used after the task itself has said that it may be woken;
  * from then on its run touches nothing of it but returns. */
 RAD_API void rad_exec_wake(rad_exec *exec, rad_task *task);
@@ -149,7 +149,7 @@ RAD_API void rad_exec_stats(const rad_exec *exec, uint32_t index, rad_exec_count
 /* ---- For tasks ------------------------------------------------------------------------------------
  * Only from inside a run, with the worker that it was given. They never fail and never wait. */
 
-/* To the newest end of this worker's own queue: it is next here, unless somebody steals it. */
+/* To the newest end of this worker's own queue: it is next here, unless another worker steals it. */
 RAD_API void rad_worker_spawn(rad_worker *worker, rad_task *task);
 
 /* To the queue everybody shares, first in first out. */
@@ -188,7 +188,7 @@ RAD_API rad_exec *rad_worker_exec(const rad_worker *worker);
  *   - a wait can take longer than its jobs do, by as much as the task takes that it helps with.
  * Stacks do not grow without bound: a wait that finds half of its thread's stack used no longer takes tasks of others.
  * Its worker's own it still takes, as it must; so waiting tasks pile up if their jobs yield all the time.
- * Nothing deadlocks, if each run waits only for groups that it opened itself: whoever waits has begun before
+ * Nothing deadlocks, if each run waits only for groups that it opened itself: the waiting run has begun before
  * everything it waits for. */
 
 typedef struct rad_job rad_job;

@@ -107,7 +107,7 @@ RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 RAD_API bool rad_cxx_loaded(void);
 
 /* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
- * when, to an open file; for one that waits or runs also the calls that are going on, innermost first, at most 32
+ * when, to an open file; for one that waits or runs also its calls, innermost first, at most 32
  * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: what is
  * said of a fiber is true of some moment. The file stays the caller's. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
@@ -209,7 +209,7 @@ RAD_API RAD_MUST_USE int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time
  *     if (rad_timer_create(&idle, gives_up, &connection) != 0) return 1;
  *     while (rad_timer_start(idle, rad_after(30000000000)) >= 0)  // 30 s from now, whenever it was to be before
  *         if (serve(connection) != 0) break;
- *     if (rad_timer_stop(idle)) rad_fd_close(connection);         // it came in time: nobody has closed it
+ *     if (rad_timer_stop(idle)) rad_fd_close(connection);         // it came in time: gives_up has not closed it
  *     rad_timer_destroy(idle);
  *
  * The function is called once for each start that was neither stopped nor followed by another start. It runs as a fiber
@@ -250,7 +250,7 @@ typedef uint32_t rad_local_key;
 enum { RAD_LOCALS_MAX = 256 };
 
 /* When a fiber ends whose value is not NULL, destroy(value) is called (if it is not NULL), by the fiber, before those
- * who join it are told; what it sets then is destroyed, too, a few times over. Anybody. RAD_ELIMIT. */
+ * that join it return; what it sets then is destroyed, too, a few times over. Anybody. RAD_ELIMIT. */
 RAD_API RAD_MUST_USE int rad_local_create(rad_local_key *key, void (*destroy)(void *value));
 
 /* Values that fibers still have are forgotten, not destroyed. The key may not be used any more. */

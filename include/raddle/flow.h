@@ -12,8 +12,8 @@
  *
  * What can be relied on:
  *     commands    one that was begun is never begun again, unless it was in doubt (its own process, or the machine,
- *                 died before it could tell) and somebody, or the task's on_doubt, says so. Killing the runner leaves
- *                 nothing in doubt: commands continue, and the next runner takes their results.
+ *                 died before it could record that) and the caller, or the task's on_doubt, says so. Killing the runner
+ *                 leaves nothing in doubt: commands continue, and the next runner takes their results.
  *     functions   at least once, each time with the same key
  *     signals     each is taken once, also if it was sent while no runner lived
  *     the rest    is a function of the flow, the policy, the seed and the inputs in their order
@@ -34,7 +34,7 @@ typedef struct rad_flow rad_flow;
 
 /* The flow of that name, NULL: the last one of the file. RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
 RAD_API int rad_flow_read(rad_flow **f, const char *path, const char *name, rad_error *error);
-/* From memory; `path` stands in messages. */
+/* From memory; `path` is for messages. */
 RAD_API int rad_flow_parse(rad_flow **f, const char *path, const char *text, size_t size, const char *name,
                            rad_error *error);
 RAD_API void rad_flow_free(rad_flow *f); /* may be NULL */
@@ -137,24 +137,26 @@ typedef struct rad_flow_result {
     char digest[33]; /* of the trace */
 } rad_flow_result;
 
-/* Begins a case in a folder that is made if it is not there. RAD_EINPUT: there is a case in it, it belongs to somebody
- * else or others may write to it, a link is in the place of a file. RAD_EIO: what was written so far is whole; resume
- * goes on when the reason is gone. Also when somebody deletes or replaces the journal: nothing more is begun then. */
+/* Begins an execution in a directory, which is made if it is not there. RAD_EINPUT: it holds an execution already, it
+ * belongs to another user, others may write to it, or a link is in the place of a file. RAD_EIO: what was written so
+ * far is whole; resume continues when the reason is gone. Also when the journal is deleted or replaced: nothing more is
+ * started then. */
 RAD_API int rad_flow_run(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result,
                          rad_error *error);
 
-/* Goes on. f may be NULL: the flow as it is in the folder (without registered functions). RAD_EINPUT: no case, one that
- * another runner works on, a journal that is damaged or of another version, a flow that is not the one it was begun
- * with. */
+/* Continues an execution. f may be NULL: the flow as it is in the directory (without registered functions).
+ * RAD_EINPUT: no execution, one that another runner works on, a journal that is damaged or of another version, a flow
+ * that is not the one it was begun with. */
 RAD_API int rad_flow_resume(rad_flow *f, const char *folder, const rad_flow_options *o, rad_flow_result *result,
                             rad_error *error);
 
-/* What differs between the flow a case was begun with and this one, line by line; "" when nothing does. rad_free it. */
+/* What differs between the flow an execution was begun with and this one, line by line; "" when nothing does. rad_free
+ * it. */
 RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_error *error);
 
 /* ---- From outside: any process, whether a runner lives or not ------------------------------------------- */
 
-/* RAD_EINPUT: no case, one that has ended, or no such signal in its flow. `text` may be NULL. */
+/* RAD_EINPUT: no execution, one that has ended, or no such signal in its flow. `text` may be NULL. */
 RAD_API int rad_flow_send(const char *folder, const char *name, const char *text, rad_error *error);
 
 enum rad_flow_part { RAD_FLOW_PART_CASE = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_TASK };
@@ -199,13 +201,13 @@ RAD_API int rad_flow_look(rad_flow_status *s, const char *folder, rad_error *err
 RAD_API void rad_flow_status_free(rad_flow_status *s);
 
 /* What commands printed, and their errors: of a task, a key, or (NULL) all, oldest first; '?' for bytes that are 0.
- * RAD_EINPUT: no case, or no such task or key. rad_free the text. */
+ * RAD_EINPUT: no execution, or no such task or key. rad_free the text. */
 RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_error *error);
 
-/* ---- Cases in memory: the caller is the world ------------------------------------------------------------ */
+/* ---- Executions in memory: the caller runs tasks and timers ----------------------------------------------- */
 
-/* The same machine without folder, clock and processes: it takes steps until it needs something, says what it wants,
- * and is told what came of it. Fed the same before the same steps it does the same, and has the same digest. */
+/* The same machine without directory, clock and processes: it takes steps until it needs something, says what it
+ * wants, and gets what came of it. Fed the same before the same steps it does the same, and has the same digest. */
 typedef struct rad_flow_instance rad_flow_instance;
 
 /* Of the options: policy, seed, settings. The flow must outlive it. */
@@ -222,12 +224,12 @@ enum rad_flow_now {
     RAD_FLOW_NOW_BROKEN /* no memory, or a limit */
 };
 
-/* At most so many steps; how they are split does not matter. */
+/* Takes at most `steps` steps; how they are split over calls does not matter. */
 RAD_API enum rad_flow_now rad_flow_go(rad_flow_instance *i, uint64_t steps);
 
 enum rad_flow_wish_kind {
     RAD_FLOW_WISH_START = 1, /* run the task */
-    RAD_FLOW_WISH_STOP,      /* nobody wants its result any more */
+    RAD_FLOW_WISH_STOP,      /* its result is not wanted any more */
     RAD_FLOW_WISH_TIMER,     /* tell me after delay_ns */
     RAD_FLOW_WISH_NO_TIMER
 };
@@ -250,8 +252,8 @@ RAD_API bool rad_flow_next_wish(rad_flow_instance *i, rad_flow_wish *wish);
 /* What a variable is where the task starts; NULL: there is none of that name. rad_free it. */
 RAD_API char *rad_flow_wish_value(const rad_flow_instance *i, const rad_flow_wish *wish, const char *name);
 
-/* Before the next step. What nobody waits for any more is ignored. RAD_EINPUT: it never was wished for, there is no
- * such name, or a value does not fit. `why` and `text` may be NULL. */
+/* Before the next step. A result that is not waited for any more is ignored. RAD_EINPUT: it never was wished for,
+ * there is no such name, or a value does not fit. `why` and `text` may be NULL. */
 RAD_API int rad_flow_give_result(rad_flow_instance *i, const char *key, uint32_t attempt, bool ok,
                                  const rad_flow_setting *writes, uint32_t write_count, const char *why,
                                  rad_error *error);
@@ -305,7 +307,7 @@ typedef struct rad_flow_replayed_on {
     uint64_t record;                              /* the next one of the journal; 0: it is behind the last */
     const char *step;                             /* what was recorded: "0/3.1#2 do compile (line 7)" */
     const char *reason;                           /* what is different, if there is more to say than the sets do */
-    const char *const *recorded, *const *offered; /* what could go on there: then, and on that flow */
+    const char *const *recorded, *const *offered; /* what could run there: then, and on that flow */
     uint32_t recorded_count, offered_count;
     void *inside;
 } rad_flow_replayed_on;

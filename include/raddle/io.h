@@ -34,7 +34,7 @@
  * Answers    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. What the system
  *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
  *            may be another thread's by then.
- * Close      by rad_fd_close, so that whoever waits for the descriptor is told. close(2) is all right when nobody does.
+ * Close      by rad_fd_close: calls that wait for the descriptor return RAD_ECLOSED. close(2) is fine when none waits.
  * fork       is all right for threads of the child: they wait for themselves. Runtimes stay with the parent.
  * Ready      is what was true a moment ago: when several fibers read from one descriptor another may be quicker.
  *            rad_read then waits again. */
@@ -63,8 +63,8 @@ enum {
  * rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
 RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
 
-/* Closes the descriptor: whoever waits for it gets RAD_ECLOSED. 0, or what the system says; it is closed in any case.
- * Anybody. */
+/* Closes the descriptor: calls that wait for it return RAD_ECLOSED. 0, or what the system says; it is closed in any
+ * case. Anybody. */
 RAD_API int rad_fd_close(int fd);
 
 /* Sets O_NONBLOCK, for all who share the open file. Descriptors from rad_accept have it. 0, or rad_errno. */
@@ -83,7 +83,7 @@ RAD_API RAD_MUST_USE int64_t rad_read(int fd, void *to, size_t size, rad_time un
 
 /* All of them, in as many pieces as it takes: `size`. When something comes between (the deadline, a cancellation, an
  * error): how many were written, if any; calling again with the rest tells what it was. RAD_ETIMEOUT and RAD_ECANCELED
- * mean that nothing was written. If nobody can read any more, a fiber gets
+ * mean that nothing was written. If the reading end is closed, a fiber gets
  * EPIPE by rad_errno and no SIGPIPE, for workers block that signal; another thread gets both, as ever. */
 RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
 
@@ -91,14 +91,14 @@ RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, ra
  * socklen_t) as in accept(2), or NULL. */
 RAD_API RAD_MUST_USE int64_t rad_accept(int fd, struct sockaddr *address, uint32_t *length, rad_time until);
 
-/* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED it may go on trying: close it. While the queue of a local
- * socket (AF_UNIX) is full it tries again every few milliseconds. */
+/* Connects a socket: 0. After RAD_ETIMEOUT and RAD_ECANCELED the system may still be trying: close it. While the
+ * queue of a local socket (AF_UNIX) is full it tries again every few milliseconds. */
 RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address, uint32_t length, rad_time until);
 
 /* ---- Calls that block ----------------------------------------------------------------------------- */
 
 /* Runs fn(arg) on a thread of its own, so that it may block as long as it wants, and waits until it has returned: 0,
- * and *answer (which may be NULL) is what it returned. There are so many of these threads as are needed, up to an
+ * and *answer (which may be NULL) is what it returned. There are as many of these threads as are needed, up to an
  * option (rad_options.blocking_threads); when all are busy it waits for one. RAD_ETIMEOUT: no thread has begun fn by
  * `until` (0: at once), which can happen while some are free, too. Once fn has begun it is waited for, whatever comes.
  * RAD_ECANCELED: it has not begun, and will not.

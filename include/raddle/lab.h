@@ -69,7 +69,7 @@ typedef struct rad_target {
 RAD_API int rad_target_init(rad_target *t, const char *machine, rad_error *error);
 RAD_API int rad_target_set(rad_target *t, const char *assignment, rad_error *error);
 
-/* "reorder n=10", with " (repaired)" for the fixed version, and " (body 1f2e3d4c)" for a document of its own. */
+/* "reorder n=10", with " (fixed)" for the fixed version, and " (body 1f2e3d4c)" for a document of its own. */
 RAD_API void rad_target_text(const rad_target *t, char *text, size_t size);
 
 /* The case of a file: a case file (docs/files.md), an artifact, even an edited one, or a log. The body is
@@ -481,7 +481,7 @@ typedef struct rad_line {
 typedef struct rad_wait_edge {
     uint32_t actor;
     char object[48];
-    char holder[48];              /* "-" when nobody has it */
+    char holder[48];              /* "-" when none has it */
     const rad_source_place *made; /* of a program under test: the call that made the object; NULL: not known */
 } rad_wait_edge;
 
@@ -502,7 +502,7 @@ typedef struct rad_story {
     char *blame;
     rad_verdict verdict;
     rad_measure measure;
-    bool as_recorded; /* the run that is told is the one of the file, step by step */
+    bool as_recorded; /* the run in the story is the one of the file, step by step */
     char reason[800]; /* what differs, when not */
 } rad_story;
 

@@ -34,7 +34,7 @@ typedef struct rad_load_scenario rad_load_scenario;
 
 /* RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
 RAD_API int rad_load_read(rad_load_scenario **s, const char *path, rad_error *error);
-/* From memory; `name` stands in messages, and files the scenario names are looked up beside it. */
+/* From memory; `name` is for messages, and files the scenario names are looked up beside it. */
 RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size, rad_error *error);
 RAD_API void rad_load_free(rad_load_scenario *s);
 /* Whether everything it asks of the environment is there. RAD_EINPUT: what is not. */
@@ -176,7 +176,7 @@ RAD_API char *rad_load_text(const rad_load_result *r, enum rad_load_form form, r
 /* The same into a file: whole, or not at all. */
 RAD_API int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path, rad_error *error);
 
-/* A folder for the results of a run, below `parent` (which is made if it is not there), named after the time it is:
+/* A directory for the results of a run, below `parent` (which is made if it is not there), named after the time it is:
  * events.log is for the run to write, the rest is written at the end. */
 typedef struct rad_load_folder rad_load_folder;
 RAD_API int rad_load_folder_open(rad_load_folder **f, const char *parent, rad_error *error);
@@ -197,7 +197,7 @@ RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, ui
  * there is one. docs/load-results.md has the rules. */
 typedef struct rad_load_diff_options {
     double threshold_pct; /* how much worse counts; negative: 5 when it is tested, else nothing does */
-    double level_pct;     /* how often sides that are alike may be told apart; preset: 1 */
+    double level_pct;     /* how often sides that are alike may be told apart; default: 1 */
     bool json;
 } rad_load_diff_options;
 

@@ -36,7 +36,7 @@ RAD_API uint32_t rad_actor(rad_kernel *k, uint32_t spawner, const char *role);
 RAD_API uint32_t rad_object(rad_kernel *k, uint32_t creator, const char *role);
 
 /* The action {kind, actor, object, argument}; equal ones get the same number. Most machines have one
- * action per actor ("go on") and keep its number. */
+ * action per actor ("run") and keep its number. */
 RAD_API uint32_t rad_action(rad_kernel *k, uint32_t kind, uint32_t actor, uint32_t object, uint64_t argument);
 
 /* Additions to and removals from the enabled set; allowed in reset and step, in any order. Enabling
@@ -72,7 +72,7 @@ RAD_API void rad_touch(rad_kernel *k, uint32_t object, enum rad_access access);
 /* What the step read, wrote or returned: goes into the trace and so into the digest. */
 RAD_API void rad_value(rad_kernel *k, uint64_t value);
 
-/* One more event of this step in the trace. kind < 0x8000, named by kind_name. In a name the sign % stands for the
+/* One more event of this step in the trace. kind < 0x8000, named by kind_name. In a name the sign % is replaced by the
  * value ("wakes worker %"), the sign @ for the name of the actor of that number, the sign # for the name of
  * the object; where there is none of these, the value follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
@@ -168,7 +168,7 @@ typedef struct rad_case {
     int64_t params[RAD_PARAMS_MAX];
     uint64_t max_steps; /* a run that is not finished then is cut; 0 = RAD_MAX_STEPS_PRESET */
     /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the
-     * machine's preset. A case borrows it, always: who made the text keeps it as long as the case is used. */
+     * machine's default. A case borrows it, always: the caller keeps the text as long as the case is used. */
     const char *body;
 } rad_case;
 
@@ -185,7 +185,7 @@ typedef struct rad_cut {
  * `count` is the length that the list has now. False, and all zero again, after the last. */
 RAD_API bool rad_cut_next(rad_cut *cut, uint32_t count);
 
-/* Where a reducer stands in its round. All zero when a round begins; `cut` and `at` are the machine's own. */
+/* Where a reducer is in its round. All zero when a round begins; `cut` and `at` are the machine's own. */
 typedef struct rad_cursor {
     rad_cut cut;
     uint32_t at[4];
@@ -214,14 +214,14 @@ typedef struct rad_machine {
     /* Steps that only read are progress, too: none of them counts as spinning, however often it repeats itself. */
     bool progresses;
     bool self_test; /* tests raddle itself: 'raddle list' shows it only with --all */
-    /* The preset document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
-     * are enough. Its fields stand beside the parameters in a case file, so they have other names; `machine`,
+    /* The default document of a machine that takes one, the text of a JSON object without blanks; NULL: numbers
+     * are enough. Its fields are beside the parameters in a case file, so they have other names; `machine`,
      * `repaired`, `max_steps` and `schema_version` are taken, too. */
     const char *body;
 
     /* One instance; it is reset for every run. `c` and its body are valid only during the call; the body is
      * not NULL when the machine takes one. A case without sense is RAD_EINPUT, and its text begins with the
-     * place in the body ("threads[1][3]: expected …, found …"): whoever read a file puts the name before it. */
+     * place in the body ("threads[1][3]: expected …, found …"): the reader of a file puts its name before it. */
     int (*create)(void **self, const rad_case *c, rad_error *error);
     void (*destroy)(void *self);
     void (*reset)(void *self, rad_kernel *k);
@@ -238,11 +238,11 @@ typedef struct rad_machine {
      * and the length of the body. */
     uint64_t (*size)(const rad_case *c);
     /* The next smaller case, in an order of the machine's own, the most promising first; false ends the round.
-     * *to is a copy of *from; a new body is memory from malloc, and from then on the lab's. Going on where the
-     * cursor stands, and not from the beginning, after a case was taken makes a round linear; rounds are made
+     * *to is a copy of *from; a new body is memory from malloc, and from then on the lab's. Continuing where the
+     * cursor is, and not from the beginning, after a case was taken makes a round linear; rounds are made
      * until one takes nothing. Passed over: a case that is not smaller by `size`, or that create refuses. */
     bool (*reduce)(const rad_case *from, rad_cursor *at, rad_case *to);
-    /* Who in the case `to` takes over the part of `actor` of `from`; RAD_NONE: nobody, its steps are left out.
+    /* Which actor in the case `to` takes over the part of `actor` of `from`; RAD_NONE: none, its steps are left out.
      * With it, the present run is tried in the smaller case first, actor by actor. `at` is the cursor
      * with which reduce made `to`; NULL: the lab lowered a parameter. NULL: nothing is carried over. */
     uint32_t (*heir)(const rad_case *from, const rad_case *to, const rad_cursor *at, uint32_t actor);
@@ -255,7 +255,7 @@ typedef struct rad_machine {
     const char *(*kind_name)(const void *self, uint32_t kind); /* of actions and notes */
     const char *(*site_name)(const void *self, uint32_t site); /* NULL beyond the last site; "": unused */
     /* The state in words, for reports: calls `line` for each line of it. A machine that has this speaks for
-     * itself: a step is told by its notes alone, or, when it has none, by the name of its site. */
+     * itself: a step is shown by its notes alone, or, when it has none, by the name of its site. */
     void (*describe)(const void *self, void (*line)(void *context, const char *text), void *context);
 } rad_machine;
 

@@ -66,7 +66,7 @@ typedef struct rad_policy_choice {
 typedef struct rad_policy_action {
     uint32_t number;           /* dense, in order of creation: the canonical order */
     uint32_t kind;             /* of the machine's own numbering */
-    uint32_t actor;            /* RAD_NONE: nobody's, an event from outside */
+    uint32_t actor;            /* RAD_NONE: an event from outside */
     uint32_t object;           /* part of its identity, RAD_NONE: none */
     uint64_t argument;         /* part of its identity */
     uint32_t site;             /* announced */

@@ -32,7 +32,7 @@ typedef struct rad_protocols rad_protocols;
 /* Reads, checks and projects all protocols of a file. RAD_EINPUT: "FILE:LINE:COLUMN: what is wrong". */
 RAD_API int rad_protocols_read(rad_protocols **p, const char *path, rad_error *error);
 
-/* The same from memory; `name` stands in messages. */
+/* The same from memory; `name` is for messages. */
 RAD_API int rad_protocols_parse(rad_protocols **p, const char *name, const char *text, size_t size, rad_error *error);
 RAD_API void rad_protocols_free(rad_protocols *p);
 
@@ -75,7 +75,7 @@ typedef struct rad_generate_bounds {
 RAD_API rad_generate_bounds rad_generate_preset(void);
 
 /* The text of a random protocol file, which rad_protocols_parse accepts; the last protocol in it is Main. NULL bounds:
- * the preset. rad_free it. NULL: RAD_EINPUT (the bounds), RAD_ENOMEM. */
+ * the defaults. rad_free it. NULL: RAD_EINPUT (the bounds), RAD_ENOMEM. */
 RAD_API char *rad_protocols_generate(uint64_t seed, const rad_generate_bounds *b, rad_error *error);
 
 /* ---- Values and effects -------------------------------------------------------------------------------- */
@@ -176,8 +176,9 @@ RAD_API int rad_session_create(rad_session_vm **vm, const rad_protocols *p, cons
                                rad_error *error);
 RAD_API void rad_session_destroy(rad_session_vm *vm);
 
-/* Who answers for effects of this name (a message's, or what is done; of a selection: any of its messages). NULL: for
- * all that have nobody else. Without any: values and choices are drawn. Before the first session is opened. */
+/* The handler of effects of this name (a message's, or what is done; of a selection: any of its messages). NULL: of
+ * all that have no other one. Without any: values and choices come from the seed. Before the first session is
+ * opened. */
 RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler, void *context,
                                rad_error *error);
 
@@ -189,7 +190,7 @@ RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_
 enum { RAD_COROUTINE_STATE_MAX = 1 << 20 };
 RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state), rad_error *error);
 
-/* Opens so many, or none; they are numbered 0, 1, … in order. NULL: the protocol that was written last.
+/* Opens `count` sessions, or none; they are numbered 0, 1, … in order. NULL: the protocol that was written last.
  * RAD_EINTERRUPTED: there were many, and options.interrupted became non-zero meanwhile. */
 RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t count, rad_error *error);
 
@@ -203,8 +204,8 @@ RAD_API rad_effect_log *rad_session_take_effects(rad_session_vm *vm);
 RAD_API void rad_effect_log_free(rad_effect_log *log);
 RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
 
-/* From now on handlers are not called: their answers come from the log, by session, thread and occurrence, so N and
- * policy may differ. Whoever asks for something else than was recorded, or for more, faults its session, and
+/* From now on handlers are not called: their answers come from the log, by session, coroutine and occurrence, so N and
+ * policy may differ. A coroutine that asks for something else than was recorded, or for more, faults its session, and
  * rad_session_report says what was asked and what is on record. Before the first session is opened. */
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
@@ -327,10 +328,10 @@ typedef struct rad_session_crowd {
     void *context;
 } rad_session_crowd;
 
-/* Runs so many sessions, as rad_session_open and rad_session_run would, but advances them on real cores: sessions have
- * nothing to do with each other, so parts of them are tasks of an executor. `info` is of all together, with the same
- * digest as on one thread. With options.log *trace, unless it is NULL, is the normalized trace of all, the same as on
- * one thread, too: rad_free it. */
+/* Runs crowd->sessions sessions, as rad_session_open and rad_session_run would, but advances them on real cores:
+ * sessions have nothing to do with each other, so parts of them are tasks of an executor. `info` is of all together,
+ * with the same digest as on one thread. With options.log *trace, unless it is NULL, is the normalized trace of all,
+ * the same as on one thread, too: rad_free it. */
 RAD_API int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o, const rad_session_crowd *crowd,
                                   enum rad_session_end *end, rad_session_info *info, char **trace, rad_error *error);
 
@@ -340,7 +341,7 @@ enum rad_capacity_answer {
     RAD_CAPACITY_SUFFICIENT = 0, /* `capacity` is the least that never gets stuck: everything was tried */
     RAD_CAPACITY_STUCK,          /* stuck even with `capacity`, the most that was asked for */
     RAD_CAPACITY_UNKNOWN,        /* too many states to try them all with `capacity` */
-    RAD_CAPACITY_WRONG           /* somebody receives what it cannot expect, or a message is left over */
+    RAD_CAPACITY_WRONG           /* a role receives what it cannot expect, or a message is left over */
 };
 
 typedef struct rad_capacity {

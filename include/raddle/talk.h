@@ -100,11 +100,11 @@ typedef struct rad_endpoint {
     uint32_t role, state;
     struct rad_endpoint *parent; /* of a branch */
     bool forked, has_packet;
-    rad_talk_packet packet; /* it has come, and nobody has taken it */
+    rad_talk_packet packet; /* it has come, and was not taken yet */
     char error[256];
 } rad_endpoint;
 
-/* Role number `member` of the table. RAD_EINPUT: there is no such one, somebody plays it already, or the headers are
+/* Role number `member` of the table. RAD_EINPUT: there is no such one, it is played already, or the headers are
  * of different versions of the protocol. Whatever the answer is, rad_endpoint_error and rad_endpoint_end can be
  * called. */
 RAD_API RAD_MUST_USE int rad_endpoint_begin(rad_endpoint *p, rad_talk *talk, const rad_endpoint_table *table,
@@ -122,12 +122,12 @@ RAD_API int rad_endpoint_receive(rad_endpoint *p, uint32_t message, uint32_t pee
 
 RAD_API int rad_endpoint_does(rad_endpoint *p, uint32_t what);
 
-/* Begins the parallel branches, in the order of the protocol: each gets an endpoint of its own and may go on in a fiber
+/* Begins the parallel branches, in the order of the protocol: each gets an endpoint of its own and may run in a fiber
  * of its own, until it is joined. `count` is how many of them this role takes part in. */
 RAD_API int rad_endpoint_fork(rad_endpoint *p, rad_endpoint *branches, uint32_t count);
 
 /* After the fibers of all branches have ended. Ends the branches. RAD_EPROTOCOL: one of them is not at its end, or is
- * another's; nothing has changed, and all of them may go on, or are ended by rad_endpoint_end. */
+ * another's; nothing has changed, and all of them may continue, or are ended by rad_endpoint_end. */
 RAD_API int rad_endpoint_join(rad_endpoint *p, rad_endpoint *branches, uint32_t count);
 
 /* The endpoint is not used any more, whatever this answers: what it had received and not taken is freed. RAD_EPROTOCOL:

@@ -32,12 +32,20 @@ void rad__suggest_begin(rad_suggest *s, const char *wanted, size_t length)
     *s = (rad_suggest){.wanted = wanted, .length = length, .distance = UINT32_MAX};
 }
 
+static void add_name(rad_suggest *s, const char *name)
+{
+    size_t used = strlen(s->names), room = sizeof s->names - used;
+    int size = snprintf(s->names + used, room, "%s%s", used == 0 ? "; use " : ", ", name);
+    s->are_too_many |= (size_t)size >= room;
+}
+
 /* One mistake in a short word, two in a longer one, then one in three characters: what is farther off is a guess. A
  * name that begins with the word is as near as one mistake. The first of equals is kept. The word itself is in the
  * wrong place: it is no suggestion. */
 void rad__suggest_consider(rad_suggest *s, const char *name)
 {
     size_t length = strlen(name);
+    add_name(s, name);
     if (length > LENGTH_MAX || s->length > LENGTH_MAX) return;
     uint32_t distance = distance_of(s->wanted, s->length, name, length);
     uint32_t allowed = s->length < 3 ? 0 : s->length < 5 ? 1 : s->length < 9 ? 2 : (uint32_t)s->length / 3;
@@ -53,4 +61,9 @@ const char *rad__suggest_text(rad_suggest *s, const char *prefix)
     s->text[0] = 0;
     if (s->best != NULL) snprintf(s->text, sizeof s->text, "; did you mean '%s%s'?", prefix, s->best);
     return s->text;
+}
+
+const char *rad__suggest_or_all(rad_suggest *s)
+{
+    return s->best != NULL ? rad__suggest_text(s, "") : s->are_too_many ? "" : s->names;
 }

@@ -215,7 +215,7 @@ static int compile(cli *c, const verb *v, const char *named, const char *usual, 
     for (int i = 0; i < a.count; i++) all[count++] = a.words[i];
     rad__os_signals_restore(c->signals);
     execvp(all[0], (char *const *)(uintptr_t)all); /* tidy: address ok: never written to */
-    complain(c, "'%.400s' cannot be started; %s names the compiler (preset: %s)", all[0], named, usual);
+    complain(c, "'%.400s' cannot be started; %s names the compiler (default: %s)", all[0], named, usual);
     rad__free(all);
     return EXIT_RUNTIME;
 }
@@ -240,7 +240,7 @@ static const char *const CC_EXAMPLES[] = {
     "make -B CC='raddle cc' CFLAGS='-g -O2 -pthread' wait",
     "by make; CC='raddle cc' is for configure, cmake and meson, too",
     "RADDLE_CC='cc -std=gnu11' raddle cc -g -c wait.c",
-    "by another compiler, or with words of its own",
+    "by another compiler, or with options of its own",
     NULL,
 };
 
@@ -248,15 +248,15 @@ static const char *const CXX_EXAMPLES[] = {
     "raddle c++ -g -O2 -pthread wait.cpp -o wait",
     "build a program for raddle explore ./wait",
     "RADDLE_CXX='c++ -std=c++20' raddle c++ -g -c wait.cpp",
-    "by another compiler, or with words of its own",
+    "by another compiler, or with options of its own",
     NULL,
 };
 
 const verb VERB_CC = {
     .name = "cc",
     .about = "compile C for explore: atomics and races",
-    .usage = "WORDS...",
-    .text = "Call the C compiler with these words and build a program of which explore sees each "
+    .usage = "ARGUMENTS...",
+    .text = "Call the C compiler with these arguments and build a program of which explore sees each "
             "access to memory: atomics are decisions, data races are found. By itself the program "
             "runs as usual, but slower.\n\n"
             "Compile and link everything with it that shares memory between threads. RADDLE_CC "
@@ -269,7 +269,7 @@ const verb VERB_CC = {
 const verb VERB_CXX = {
     .name = "c++",
     .about = "compile C++ for explore: atomics and races",
-    .usage = "WORDS...",
+    .usage = "ARGUMENTS...",
     .text = "Do what raddle cc does, with the C++ compiler. RADDLE_CXX names it.",
     .status = COMPILE_STATUS,
     .examples = CXX_EXAMPLES,

@@ -224,9 +224,9 @@ static void replay_on_text(cli *c, const char *path, const rad_flow_replayed_on 
     out_text(c, "\n");
     out_line(c, "  recorded step: ", r->step);
     if (r->reason[0] != 0) out_line(c, "  difference: ", r->reason);
-    if (r->recorded_count > 0) out_text(c, "  could go on when it was recorded:\n");
+    if (r->recorded_count > 0) out_text(c, "  could run when it was recorded:\n");
     out_lines(c, r->recorded, r->recorded_count);
-    if (r->offered_count > 0) out(c, "  can go on in %s:\n", path);
+    if (r->offered_count > 0) out(c, "  can run in %s:\n", path);
     out_lines(c, r->offered, r->offered_count);
 }
 

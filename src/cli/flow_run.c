@@ -169,7 +169,7 @@ static int ended(teller *t, const char *folder, int code, const rad_error *error
     progress_clear(c);
     if (code == RAD_EIO && r->case_id[0] != 0) { /* nothing is lost: what was written is whole */
         int status = complain_error(c, error);
-        note("when that is repaired: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
+        note("after mending that: raddle flow resume %s%s\n", shell_word(folder), policy_words(t->policy));
         return status;
     }
     if (code != 0) return complain_error(c, error);

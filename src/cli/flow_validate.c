@@ -65,7 +65,7 @@ static int allow_one(validating *w, const char *word, size_t size)
             return 0;
         }
     }
-    return bad_usage(w->c, "--allow: unknown property '%s'%s", name, rad__suggest_text(&n, ""));
+    return bad_usage(w->c, "--allow: unknown property '%s'%s", name, rad__suggest_or_all(&n));
 }
 
 static int read_allowed(validating *w)
@@ -195,7 +195,7 @@ static int tell_all(validating *w)
         int status = tell_property(w, i);
         if (status != 0) return status;
     }
-    if (v->failure_count > 0) out_text(c, "a case can fail, its tasks aside, of\n");
+    if (v->failure_count > 0) out_text(c, "an execution can fail, its tasks aside, of\n");
     for (uint32_t i = 0; i < v->failure_count; i++) {
         out_text(c, "  - ");
         out_wrapped(c, 4, 4, v->failures[i]);

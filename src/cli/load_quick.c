@@ -122,6 +122,16 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
         fprintf(to, "[schedule]\ntype = \"constant\"\nvus = %llu\n", (unsigned long long)users);
 }
 
+/* The scenario was made here: its lines mean nothing to the one who typed a URL. */
+static void place_in_words(rad_error *error)
+{
+    static const char key[] = "base_url: ";
+    char *at = strstr(error->text, key), text[sizeof error->text];
+    if (at == NULL) return;
+    snprintf(text, sizeof text, "URL: %s", at + sizeof key - 1);
+    memcpy(error->text, text, sizeof text);
+}
+
 int load_quick(cli *c, int argc, char **argv)
 {
     quick_words q = {.connections = 10, .seconds = 10, .streams = 1, .timeout_ms = 30000, .method = "GET"};
@@ -146,6 +156,7 @@ int load_quick(cli *c, int argc, char **argv)
     put_scenario(to, &q, w.at[0]);
     if (fclose(to) != 0 || strlen(text) + 1 >= sizeof text) return bad_usage(c, "the command line is too long");
     int code = rad_load_parse(&s, "command line", text, strlen(text), &error);
+    if (code != 0) place_in_words(&error);
     return code != 0 ? complain_error(c, &error) : run_scenario(c, s, &q.run);
 }
 

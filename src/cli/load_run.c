@@ -282,7 +282,7 @@ static int read_toml(cli *c, const char *path, char *text, size_t *size)
     int status = read_all(c, fd, path, text, size);
     close(fd);
     if (status == 0 && pipe && *size == 0) {
-        complain(c, "%s: a pipe to which nobody writes", path);
+        complain(c, "%s: a pipe without a writer", path);
         status = EXIT_USAGE;
     }
     return status;

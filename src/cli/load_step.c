@@ -22,7 +22,7 @@ static int go(cli *c, rad_load_stepper *s, uint64_t turn)
 
 static void help(cli *c)
 {
-    out(c, "n [COUNT]  next turn, or so many on\n"
+    out(c, "n [COUNT]  next turn, or COUNT turns on\n"
            "b [COUNT]  back\n"
            "g TURN     go to a turn; 0 is before the first\n"
            "e          to the end\n"

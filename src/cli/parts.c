@@ -30,6 +30,8 @@ static int unknown_part(cli *c, const verb *whole, const char *word)
     const char *what = word[0] == '-' ? "option" : "command";
     part_names(whole, names, sizeof names);
     const char *hint = rad__suggest_text(&n, "");
+    if (whole == &VERB_LOAD && strpbrk(word, ".:/"))
+        return bad_usage(c, "unknown command '%.80s'; a URL begins with http:// or https://", word);
     return *hint ? bad_usage(c, "unknown %s '%.80s'%s", what, word, hint)
                  : bad_usage(c, "unknown %s '%.80s'; use %s", what, word, names);
 }

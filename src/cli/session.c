@@ -31,7 +31,7 @@ int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *pr
     if (*protocol != RAD_NONE) return 0;
     rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; i < rad_protocols_count(p); i++) rad__suggest_consider(&n, rad_protocol_name(p, i));
-    return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, rad__suggest_text(&n, ""));
+    return bad_usage(c, "--protocol: unknown protocol '%.80s'%s", name, rad__suggest_or_all(&n));
 }
 
 /* ---- Shared: how it is run ---------------------------------------------------------------------------- */
@@ -61,6 +61,15 @@ static int read_name(cli *c, const char *what, const char *text, const char *con
 const char *policy_name(enum rad_session_policy policy)
 {
     return POLICY_NAMES[policy];
+}
+
+int read_policy_of(const char *text, enum rad_session_policy *policy)
+{
+    for (uint32_t i = 0; POLICY_NAMES[i]; i++) {
+        *policy = (enum rad_session_policy)i;
+        if (strcmp(text, POLICY_NAMES[i]) == 0) return 0;
+    }
+    return -1;
 }
 
 int read_policy(cli *c, const char *text, enum rad_session_policy *policy)

@@ -75,6 +75,7 @@ typedef struct run_words {
 int read_protocols(cli *c, const words *w, rad_protocols **p);
 int read_protocol(cli *c, const rad_protocols *p, const char *name, uint32_t *protocol);
 int read_n(cli *c, const char *text, uint32_t *n);
+int read_policy_of(const char *text, enum rad_session_policy *policy); /* -1: no such */
 int read_policy(cli *c, const char *text, enum rad_session_policy *policy);
 int read_full(cli *c, const char *text, enum rad_session_full *full);
 int read_run(cli *c, const run_words *r, rad_session_options *o);

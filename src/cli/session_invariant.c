@@ -66,8 +66,8 @@ static int read_policies(cli *c, const char *text, uint32_t *mask)
     }
     while (next_word(&text, word)) {
         enum rad_session_policy policy;
-        int status = read_policy(c, word, &policy);
-        if (status != 0) return status;
+        if (read_policy_of(word, &policy) != 0)
+            return bad_usage(c, "--policies '%.30s': use cooperative, round-robin, progress or all", word);
         *mask |= UINT32_C(1) << policy;
     }
     return *mask ? 0 : bad_usage(c, "--policies: use names with commas between, or all");

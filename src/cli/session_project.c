@@ -27,7 +27,7 @@ static int find_role(cli *c, const rad_protocols *p, uint32_t protocol, const ch
         rad__suggest_consider(&n, rad_protocol_role(p, protocol, *role));
     }
     return bad_usage(c, "--role: %s has no role '%.80s'%s", rad_protocol_name(p, protocol), name,
-                     rad__suggest_text(&n, ""));
+                     rad__suggest_or_all(&n));
 }
 
 static int print_text(cli *c, char *text)

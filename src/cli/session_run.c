@@ -174,6 +174,11 @@ static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
     if ((status = read_run(c, &a.run, &o)) != 0 || (status = check_output(c, a.output)) != 0 ||
         (status = read_protocols(c, &w, &p)) != 0)
         return status;
+    if (a.session != NOT_GIVEN && a.session >= a.run.sessions) {
+        rad_protocols_free(p);
+        return bad_usage(c, "--session '%llu': there are %s, counted from 0; --sessions opens more",
+                         (unsigned long long)a.session, number(a.run.sessions));
+    }
     o.log = traces;
     o.interrupted = c->stop;
     if (traces && a.run.fuel == 0) a.run.fuel = TRACE_FUEL;

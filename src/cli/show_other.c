@@ -22,7 +22,7 @@ static int show_load_log(cli *c, const char *path, bool json)
         put_end(&j);
         return EXIT_FINE;
     }
-    out(c, "%s%s%s: log of a load test: %s tick%s, %s record%s%s\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF),
+    out(c, "%s%s%s: log of a load test: %s turn%s, %s record%s%s\n", style(c, STYLE_BOLD), path, style(c, STYLE_OFF),
         number(e.turns), plural(e.turns), number(e.records), plural(e.records),
         e.cut_off ? "; cut off: its run was killed" : "");
     out(c, "next: raddle load analyze %s%s\n", shell_word(path), e.cut_off ? " --partial" : "");

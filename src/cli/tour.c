@@ -2,8 +2,9 @@
  * shrunk, drawn and replayed, and its fix is checked; then one result each of the other things on the same kernel.
  *
  * The commands are run by a shell in a directory of their own, which has copies of the examples they name. Each command
- * after a $ can be pasted: the first one, `raddle tour --examples`, writes those copies. Which lines are shown is said by words that they contain; a step whose
- * command ends with another status, or that prints none of them, ends the tour as a bug.
+ * after a $ can be pasted: the first one, `raddle tour --examples`, writes those copies. A line of output is shown if
+ * it begins with one of the step's words; a step whose command ends with another status, or that prints none of them,
+ * ends the tour as a bug.
  *
  * Rejected: calling the library here and printing something like what the commands print. It drifted from them. */
 #include "tour.h"

@@ -119,6 +119,10 @@ int load_policy(cli *c, const char **name) RAD_COMMAND(load_policy);
 /* A folder for --output, or NULL. Returns 0 or an exit status. */
 int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);
 
+/* What a file is, by its first bytes. */
+enum file_kind { FILE_SCHEDULE, FILE_DECISIONS, FILE_LOAD, FILE_JOURNAL, FILE_UNKNOWN };
+enum file_kind file_kind(const char *path) RAD_COMMAND(file_kind);
+
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */
 int read_file_word(cli *c, char **words, uint32_t count, const char **path) RAD_COMMAND(read_file_word);
 int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a) RAD_COMMAND(read_artifact);

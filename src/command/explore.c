@@ -159,7 +159,7 @@ static int set_spurious(cli *c, const char *word, rad_target *t)
     rad_error error = {.code = 0};
     if (word == NULL) return 0;
     bool is_on = strcmp(word, "yes") == 0;
-    if (!is_on && strcmp(word, "no") != 0) return bad_usage(c, "--spurious '%.80s': expected yes or no", word);
+    if (!is_on && strcmp(word, "no") != 0) return bad_usage(c, "--spurious '%.80s': use no or yes", word);
     bool known = c->program_words != NULL;
     int code = known ? rad_target_set(t, is_on ? "spurious=1" : "spurious=0", &error) : -1;
     return code == 0 ? 0 : bad_usage(c, "--spurious needs a program with threads");

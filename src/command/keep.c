@@ -13,7 +13,7 @@ void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
     snprintf(k->path, sizeof k->path, "%s", path);
     k->written = rad_artifact_write(a, path, &error) == 0;
     if (k->written) return;
-    complain(c, "%s; the artifact follows base64-encoded instead", error.text);
+    complain(c, "%s; the schedule file follows, base64-encoded", error.text);
     k->base64 = rad_artifact_base64(a, &again);
     if (k->base64 == NULL) complain_error(c, &again);
 }
@@ -202,7 +202,7 @@ int tell_summary(cli *c, const rad_artifact *a)
     if (rad_lab_story(a, &story, &error) != 0) return complain_error(c, &error);
     bool differs = story_differs(c, story);
     report_verdict(c, 0, &story->verdict);
-    out(c, "%s steps are too many for a picture here; 'raddle show' draws them.\n\n", number(story->line_count));
+    out(c, "%s steps are too many for a diagram here; 'raddle show' draws them.\n\n", number(story->line_count));
     report_state(c, story);
     report_events(c, story);
     rad_story_free(story);

@@ -122,7 +122,9 @@ static int list_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_LIST, argc, argv, &a, &w);
     if (status != GO_ON) return status;
     ends_at_once(c, &VERB_LIST);
-    if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
+    if (w.count > 0)
+        return bad_usage(c, "unexpected argument '%.80s'; a program is a path with a slash, such as ./%.80s", w.at[0],
+                         w.at[0]);
     (a.json ? list_json : list_text)(c, a.all);
     return EXIT_FINE;
 }

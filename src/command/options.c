@@ -70,8 +70,16 @@ static int add_text(cli *c, const option *o, text_list *list, const char *text)
     return GO_ON;
 }
 
+/* The value names a file or a directory, and an empty one names none. */
+static bool is_path(const option *o)
+{
+    return o->value &&
+           (strcmp(o->value, "DIR") == 0 || strncmp(o->value, "FILE", 4) == 0 || strcmp(o->value, "PATH") == 0);
+}
+
 static int set_value(cli *c, const option *o, const char *text, void *into)
 {
+    if (text && *text == 0 && is_path(o)) return bad_usage(c, "--%s '': the name (%s) is empty", o->name, o->value);
     char *at = (char *)into + o->at;
     switch (o->kind) {
     case OPTION_FLAG: *(bool *)at = true; return GO_ON;

@@ -252,7 +252,9 @@ static int replay_run(cli *c, int argc, char **argv)
         return bad_usage(c, "--gdb: the only other option it takes is --edited");
     bool document = w.count > 1 && target_is_file(w.at[1]);
     if (document && (!a.realign || a.repaired || a.original))
-        return bad_usage(c, "'%.200s': another document needs --realign alone", w.at[1]);
+        return a.realign
+                   ? bad_usage(c, "'%.200s': with another document, --realign takes no --fixed or --original", w.at[1])
+                   : bad_usage(c, "unexpected argument '%.200s': give one file; a DOCUMENT needs --realign", w.at[1]);
     if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) return status;
     if (document && rad_is_log(path)) return bad_usage(c, "'%.200s': a decision log replays without --realign", path);
     if (document) return realign_document(c, path, w.at + 1, w.count - 1, &a);

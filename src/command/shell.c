@@ -87,7 +87,7 @@ static int add_variable(cli *c, int *argc, char ***argv)
     const char *value = variable("RADDLE_OPTIONS");
     int count = 0;
     if (strlen(value) >= sizeof text || *argc > TEST_WORDS_MAX)
-        return bad_usage(c, "RADDLE_OPTIONS is too long, or there are too many words");
+        return bad_usage(c, "RADDLE_OPTIONS is too long, or there are too many arguments");
     snprintf(text, sizeof text, "%s", value);
     for (char *at = text + strspn(text, " \t\n"); *at && count < TEST_WORDS_MAX - *argc;) {
         given[count++] = at;

@@ -168,27 +168,6 @@ static int show_text(cli *c, const char *path, const rad_artifact *a, const show
 
 /* ---- Which kind of file ------------------------------------------------------------------------------- */
 
-enum kind { KIND_SCHEDULE, KIND_DECISIONS, KIND_LOAD, KIND_JOURNAL, KIND_UNKNOWN };
-
-/* By its first bytes. A schedule file may be printed as base64: then it begins as "{" does there. */
-static enum kind kind_of(const char *path)
-{
-    static const struct {
-        const char *magic;
-        enum kind kind;
-    } all[] = {{"RADDLELOG\n", KIND_DECISIONS}, {"RADLOAD\n", KIND_LOAD},
-               {"RADFLOW\n", KIND_JOURNAL},     {"{", KIND_SCHEDULE},
-               {"ew", KIND_SCHEDULE},           {"ey", KIND_SCHEDULE}};
-    char head[64] = "";
-    FILE *f = fopen(path, "r");
-    size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
-    if (f) fclose(f);
-    const char *at = head + strspn(head, " \t\r\n");
-    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++)
-        if (strncmp(at, all[i].magic, strlen(all[i].magic)) == 0) return all[i].kind;
-    return KIND_UNKNOWN;
-}
-
 /* A directory of a workflow or of a load test stands for the file in it. */
 static const char *file_in(const char *path, char room[4096])
 {
@@ -211,15 +190,15 @@ static int show_unknown(cli *c, const char *path)
 /* What is no schedule file; GO_ON: it is one. */
 static int show_by_kind(cli *c, const char *path, const show_args *args)
 {
-    enum kind kind = kind_of(path);
-    bool other = kind == KIND_LOAD || kind == KIND_JOURNAL;
-    if (kind == KIND_SCHEDULE) return GO_ON;
-    if (kind == KIND_UNKNOWN) return show_unknown(c, path);
+    enum file_kind kind = file_kind(path);
+    bool other = kind == FILE_LOAD || kind == FILE_JOURNAL;
+    if (kind == FILE_SCHEDULE) return GO_ON;
+    if (kind == FILE_UNKNOWN) return show_unknown(c, path);
     if (args->only_case || args->width || args->all)
         return bad_usage(c, "'%.400s': --case, --width and --all need a schedule file", path);
-    if (kind == KIND_DECISIONS) return show_log(c, path, args->json);
-    if (other && c->show_other) return c->show_other(c, path, kind == KIND_JOURNAL, args->json);
-    complain(c, "'%.400s': from a %s; type: raddle show %s", path, kind == KIND_LOAD ? "load test" : "workflow",
+    if (kind == FILE_DECISIONS) return show_log(c, path, args->json);
+    if (other && c->show_other) return c->show_other(c, path, kind == FILE_JOURNAL, args->json);
+    complain(c, "'%.400s': from a %s; type: raddle show %s", path, kind == FILE_LOAD ? "load test" : "workflow",
              shell_word(path));
     return EXIT_USAGE;
 }
@@ -247,7 +226,7 @@ static int show_run(cli *c, int argc, char **argv)
 
 static const char *const SHOW_EXAMPLES[] = {
     "raddle show buffer.min.raddle.json",
-    "who did what, and which switches mattered",
+    "which actor did what, and which switches mattered",
     "raddle show buffer.raddle.json --all --width 160 | less -R",
     "every step of the run as it was found",
     "raddle show buffer.min.raddle.json --case > mine.json && raddle explore mine.json",
@@ -261,7 +240,7 @@ const verb VERB_SHOW = {
     .usage = "FILE [options] [-- ./PROGRAM [ARGUMENTS]]",
     .text = "Draw the run of a schedule file: time runs down, one lane per actor, >>> marks the "
             "decisive switches. Steps outside the causal past of the failure are left out. Below "
-            "it: who waits for whom.\n\n"
+            "it: which actor waits for what.\n\n"
             "A long run is easier to read after raddle shrink. If the run is no longer the "
             "recorded one, the first lines say so.",
     .status = "0 done, 1 not the recorded run, " STATUS_ERRORS,

@@ -19,16 +19,36 @@ static void hint_at_list(const cli *c)
     note("%s\n", text);
 }
 
+/* A word with no slash that names what is here: a program to be typed with one, or what no command takes. */
+static int unknown_file(cli *c, const char *word, bool folder)
+{
+    const char *dot = strrchr(word, '.');
+    bool source = dot && (strcmp(dot, ".c") == 0 || strcmp(dot, ".cc") == 0 || strcmp(dot, ".cpp") == 0);
+    if (folder)
+        complain(c, "'%.200s': a directory; expected ./PROGRAM, a machine, or a file", word);
+    else if (access(word, X_OK) == 0)
+        complain(c, "unknown machine '%.200s'; to run the program, type ./%.200s", word, word);
+    else if (source)
+        complain(c, "'%.200s': a source file; compile it with -g, and give the program: ./%.*s", word,
+                 (int)(dot - word), word);
+    else
+        complain(c, "'%.200s': expected ./PROGRAM, a machine, or a file: .json, .session, .flow, .toml, a decision log",
+                 word);
+    if (source || folder) return EXIT_USAGE;
+    hint_at_list(c);
+    return EXIT_USAGE;
+}
+
 static int unknown_machine(cli *c, const char *word)
 {
+    struct stat about;
+    if (strchr(word, '/') == NULL && stat(word, &about) == 0) return unknown_file(c, word, S_ISDIR(about.st_mode));
     rad_suggest n;
     rad__suggest_begin(&n, word, strlen(word));
     const rad_machine *m;
     for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++) rad__suggest_consider(&n, m->name);
     if (strchr(word, '/'))
         complain(c, "unknown machine '%.200s'", word);
-    else if (access(word, X_OK) == 0)
-        complain(c, "unknown machine '%.200s'; to run the program, type ./%.200s", word, word);
     else if (strchr(word, '='))
         complain(c, "missing machine before '%.200s'", word);
     else
@@ -77,7 +97,9 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
     rad_error error = {.code = 0};
     const rad_machine *only = count == 0 || strchr(words[0], '=') ? only_machine() : NULL;
     if (count == 0 && only == NULL)
-        return bad_usage(c, "missing MACHINE; usage: raddle %s MACHINE [NAME=VALUE ...]", c->verb);
+        return rad_lab_program_own()
+                   ? bad_usage(c, "missing MACHINE; usage: raddle %s MACHINE [NAME=VALUE ...]", c->verb)
+                   : bad_usage(c, "missing TARGET: ./PROGRAM, a machine, or a file");
     if (only == NULL && rad_machine_find(words[0]) == NULL && !target_is_file(words[0]))
         return unknown_machine(c, words[0]);
     /* All parameters in one call, so that one given twice is noticed. */
@@ -111,10 +133,10 @@ int read_file_word(cli *c, char **words, uint32_t count, const char **path)
     const char *kind = rad__os_not_regular(words[0]);
     int file = kind ? -1 : open(words[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (kind) {
-        bool folder = strcmp(kind, "a directory") == 0;
+        bool replays = strcmp(kind, "a directory") == 0 && strcmp(c->verb, "replay") == 0;
         complain(c,
-                 folder ? "'%.400s': a directory; 'raddle corpus' replays all files of one"
-                        : "'%.400s': %s, not a regular file",
+                 replays ? "'%.400s': a directory; 'raddle corpus' replays all files of one"
+                         : "'%.400s': %s, not a regular file",
                  words[0], kind);
         return EXIT_USAGE;
     }
@@ -169,9 +191,44 @@ void note_build(const cli *c, const char *path, const rad_lab_program *recorded)
     }
 }
 
+/* By its first bytes. A schedule file may be printed as base64: then it begins as "{" does there. */
+enum file_kind file_kind(const char *path)
+{
+    static const struct {
+        const char *magic;
+        enum file_kind kind;
+    } all[] = {{"RADDLELOG\n", FILE_DECISIONS}, {"RADLOAD\n", FILE_LOAD},
+               {"RADFLOW\n", FILE_JOURNAL},     {"{", FILE_SCHEDULE},
+               {"ew", FILE_SCHEDULE},           {"ey", FILE_SCHEDULE}};
+    char head[64] = "";
+    FILE *f = fopen(path, "r");
+    size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
+    if (f) fclose(f);
+    const char *at = head + strspn(head, " \t\r\n");
+    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++)
+        if (strncmp(at, all[i].magic, strlen(all[i].magic)) == 0) return all[i].kind;
+    return FILE_UNKNOWN;
+}
+
+/* What it is instead; 0: it may be one. */
+static int not_schedule(cli *c, const char *path)
+{
+    switch (file_kind(path)) {
+    case FILE_LOAD: complain(c, "'%.400s': the log of a load test; 'raddle load replay' takes it", path); break;
+    case FILE_JOURNAL:
+        complain(c, "'%.400s': the journal of a workflow; 'raddle flow replay' takes its directory", path);
+        break;
+    case FILE_UNKNOWN: complain(c, "'%.400s': neither a schedule file (JSON) nor a decision log", path); break;
+    default: return 0;
+    }
+    return EXIT_USAGE;
+}
+
 int read_artifact(cli *c, const char *path, bool edited_ok, rad_artifact **a)
 {
     rad_error error = {.code = 0};
+    int status = not_schedule(c, path);
+    if (status != 0) return status;
     if (rad_is_log(path)) {
         complain(c,
                  "'%.400s': a decision log, not a schedule file; 'raddle replay' and 'raddle show' "

@@ -122,7 +122,7 @@ static int check_words(suite *s)
 static int sort_words(suite *s, words *w)
 {
     static char *patterns[WORDS_MAX], *params[WORDS_MAX];
-    if (w->count > WORDS_MAX) return bad_usage(s->c, "more than %d words", WORDS_MAX);
+    if (w->count > WORDS_MAX) return bad_usage(s->c, "more than %d arguments", WORDS_MAX);
     s->patterns = patterns;
     s->params = params;
     for (uint32_t i = 0; i < w->count; i++)
@@ -427,6 +427,8 @@ static int test_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_TEST, argc, argv, &a, &w);
     if (status != GO_ON) return status;
     s = (suite){.c = c, .args = &a};
+    if (rad_lab_program_own() == NULL && w.count > 0)
+        return bad_usage(c, "'%.200s': a program is a path with a slash, such as ./%.200s", w.at[0], w.at[0]);
     if (rad_lab_program_own() == NULL)
         return bad_usage(c, "missing ./PROGRAM; usage: raddle test ./PROGRAM [NAME ...]");
     const char *path = rad_lab_program_own()->path, *slash = strrchr(path, '/');

@@ -225,8 +225,8 @@ static void round_report(rad_kernel *k)
                  place ? place : "");
     }
     rad_fail(k, RAD_ORACLE_LIVELOCK, f->object,
-             "steps %llu to %llu can repeat for ever: they end in the state in which they began, and "
-             "everybody who can go on does (%s)",
+             "steps %llu to %llu can repeat forever: they end in the state in which they began, and "
+             "each actor that can run does (%s)",
              (unsigned long long)f->mark_step + 1, (unsigned long long)k->step, who);
 }
 

@@ -140,7 +140,7 @@ static uint32_t replay_other_question(replay_policy *p, rad_kernel *k, const rad
 static uint32_t replay_exhausted(replay_policy *p, rad_kernel *k, const rad_decision *d)
 {
     replay_where(p, k);
-    rad__bytes_format(&p->report, "the log is exhausted: it has %llu decisions, this run asks for ",
+    rad__bytes_format(&p->report, "the log has ended: it has %llu decisions, this run asks for ",
                       (unsigned long long)p->record.decisions);
     put_question(&p->report, k, d->kind, d->site, d->count);
     return replay_diverge(p, k);
@@ -276,7 +276,7 @@ static void replay_end(rad_policy *base, rad_kernel *k, rad_estimates *into)
     if (r->what != RAD_LOG_END) {
         rad__bytes_format(to,
                           "the log is not used up: this run %s after %llu steps and %llu decisions, "
-                          "the log goes on with ",
+                          "the log continues with ",
                           replay_result(result), (unsigned long long)k->step, (unsigned long long)p->decisions);
         put_question(to, k, r->kind, r->site, r->count);
     } else if (!replay_same_result(r->result, result) || r->steps != k->step) {

@@ -125,7 +125,7 @@ static uint64_t *user_word(rad_policy_run *r, enum rad_policy_space space, uint3
     user_words *w = &u->words[space];
     uint32_t place = number + 1;
     if (!RAD_GROW(&w->items, &w->capacity, place + 1)) {
-        rad__kernel_error(u->kernel, RAD_ENOMEM, "out of memory for the words of a policy");
+        rad__kernel_error(u->kernel, RAD_ENOMEM, "out of memory for the argument of a policy");
         return &u->spare;
     }
     if (place >= w->used) w->used = place + 1;

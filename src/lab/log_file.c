@@ -345,7 +345,7 @@ static int in_head_fields(rad_log_in *in, const uint8_t *text, size_t size, rad_
 
 static int in_head_short(const rad_log_in *in, rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "%s: head: the file ends within it", in->name);
+    return rad__error(error, RAD_EINPUT, "%s: cut off: the file ends within its head", in->name);
 }
 
 /* A head may say any size: memory is taken as its bytes come. */

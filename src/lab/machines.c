@@ -89,7 +89,7 @@ static int params_check(const rad_machine *m, rad_error *error)
             return rad__error(error, RAD_EINPUT, "machine %s: parameter \"%s\": a name is a-z, then a-z, 0-9, - or _",
                               m->name, p->name);
         if (p->min > p->max || p->preset < p->min || p->preset > p->max)
-            return rad__error(error, RAD_EINPUT, "machine %s: %s: preset %lld is not in %lld ... %lld", m->name,
+            return rad__error(error, RAD_EINPUT, "machine %s: %s: default %lld is not in %lld ... %lld", m->name,
                               p->name, (long long)p->preset, (long long)p->min, (long long)p->max);
         if (rad__machine_param(m, p->name, strlen(p->name)) != i)
             return rad__error(error, RAD_EINPUT, "machine %s: two parameters are called %s", m->name, p->name);
@@ -289,7 +289,7 @@ void rad_target_text(const rad_target *t, char *text, size_t size)
         const rad_param *p = &t->machine->params[i];
         if (t->c.params[i] != p->preset) target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
     }
-    if (t->c.repaired) target_append(text, size, " (repaired)");
+    if (t->c.repaired) target_append(text, size, " (fixed)");
     const char *body = t->c.body, *preset = t->machine->body;
     if (body && strcmp(body, preset ? preset : "") != 0) {
         char digits[RAD_DIGEST_TEXT];

@@ -226,7 +226,7 @@ static int lock_error(rad_error *error, const char *path, const char *what)
     if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
         return rad__error(error, RAD_EIO,
                           "%s: this file system has no locks (%s), which keep two runners apart: "
-                          "take a folder on another one, or mount it with locks",
+                          "name a directory on another one, or mount it with locks",
                           path, strerror(errno));
     return durable_error(error, path, what);
 }

@@ -78,7 +78,7 @@ int rad__os_current_folder(char **path, rad_error *error)
     char own[4096];
     *path = NULL;
     if (rad__os_fails(ENOENT) || getcwd(own, sizeof own) == NULL)
-        return rad__error(error, RAD_EIO, "cannot tell the current folder: %s", strerror(errno));
+        return rad__error(error, RAD_EIO, "cannot find out the current directory: %s", strerror(errno));
     *path = rad__copy_text(own);
     return *path != NULL ? 0 : rad__error_memory(error);
 }
@@ -95,7 +95,7 @@ int rad__os_make_directory(const char *path, rad_error *error)
     if (!rad__os_fails(ENOSPC) && mkdir(path, 0777) == 0) return 0;
     int number = errno;
     if (number == EEXIST && stat(path, &s) == 0 && S_ISDIR(s.st_mode)) return 0;
-    return rad__error(error, RAD_EIO, "%s: cannot make the folder: %s", path, strerror(number));
+    return rad__error(error, RAD_EIO, "%s: cannot create the directory: %s", path, strerror(number));
 }
 
 /* ---- Folders -------------------------------------------------------------------------------------- */
@@ -133,7 +133,7 @@ static int list_entries(rad_os_names *names, DIR *dir, const char *folder, rad_e
         struct dirent *entry = rad__os_fails(EIO) ? NULL : readdir(dir);
         if (entry == NULL) {
             if (errno != 0)
-                code = rad__error(error, RAD_EIO, "%s: cannot list the folder: %s", folder, strerror(errno));
+                code = rad__error(error, RAD_EIO, "%s: cannot list the directory: %s", folder, strerror(errno));
             break;
         }
         code = names_add(names, entry->d_name, error);
@@ -151,7 +151,7 @@ static int list_error(rad_error *error, const char *folder)
 {
     int number = errno;
     int code = number == ENOENT || number == ENOTDIR ? RAD_EINPUT : RAD_EIO;
-    return rad__error(error, code, "%s: cannot list the folder: %s", folder, strerror(number));
+    return rad__error(error, code, "%s: cannot list the directory: %s", folder, strerror(number));
 }
 
 int rad__os_list(rad_os_names *names, const char *folder, rad_error *error)

@@ -79,7 +79,7 @@ int rad__os_folder_name(rad_os_folder *f, const char *path, rad_error *error)
     char *current = NULL;
     if (path[0] == 0) { /* put behind the current folder, it would be that one */
         *f = (rad_os_folder){.fd = -1};
-        return rad__error(error, RAD_EINPUT, "the name of the folder is empty");
+        return rad__error(error, RAD_EINPUT, "the name of the directory is empty");
     }
     *f = (rad_os_folder){.fd = -1, .path = rad__copy_text(path)};
     if (path[0] != '/' && rad__os_current_folder(&current, &none) == 0) {
@@ -109,8 +109,8 @@ int rad__os_folder_open(rad_os_folder *f, rad_error *error)
     f->fd = rad__os_fails(EACCES) ? -1 : rad__os_above_streams(open(f->absolute, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (f->fd >= 0) return 1;
     if (errno == ENOENT) return 0;
-    if (errno == ENOTDIR) return rad__error(error, RAD_EINPUT, "%s: not a folder", f->path);
-    return rad__os_folder_error(error, f, "", "open the folder");
+    if (errno == ENOTDIR) return rad__error(error, RAD_EINPUT, "%s: not a directory", f->path);
+    return rad__os_folder_error(error, f, "", "open the directory");
 }
 
 bool rad__os_folder_is_there(const rad_os_folder *f)
@@ -155,10 +155,10 @@ int rad__os_folder_make(rad_os_folder *f, const char *name, rad_error *error)
 {
     bool is_itself = name[0] == 0;
     int made = make_at(is_itself ? AT_FDCWD : f->fd, is_itself ? f->absolute : name, is_itself);
-    if (made < 0) return rad__os_folder_error(error, f, name, "make the folder");
+    if (made < 0) return rad__os_folder_error(error, f, name, "create the directory");
     if (!is_itself) return made;
     int code = rad__os_folder_open(f, error);
-    if (code == 0) return rad__error(error, RAD_EIO, "%s: somebody has removed it", f->path);
+    if (code == 0) return rad__error(error, RAD_EIO, "%s: it was removed", f->path);
     return code < 0 ? code : made;
 }
 
@@ -169,16 +169,16 @@ int rad__os_folder_check(const rad_os_folder *f, const char *name, rad_error *er
     if (rad__os_fails(EACCES) || fstatat(f->fd, name[0] != 0 ? name : ".", &s, AT_SYMLINK_NOFOLLOW) != 0)
         return rad__os_folder_error(error, f, name, "look at");
     errno = S_ISLNK(s.st_mode) ? ELOOP : ENOTDIR;
-    if (!S_ISDIR(s.st_mode)) return rad__os_folder_error(error, f, name, "use as a folder");
+    if (!S_ISDIR(s.st_mode)) return rad__os_folder_error(error, f, name, "use as a directory");
     if (s.st_uid != geteuid() && s.st_uid != 0)
         return rad__error(error, RAD_EINPUT,
                           "%s%s%s: belongs to user %lu, who could change what is run: run it as that "
-                          "user, or take another folder",
+                          "user, or name another directory",
                           f->path, slash, name, (unsigned long)s.st_uid);
     if ((s.st_mode & OTHERS_WRITE) != 0)
         return rad__error(error, RAD_EINPUT,
                           "%s%s%s: others may write to it (mode %03o), and could change what is run: "
-                          "chmod go-w it, or take another folder",
+                          "chmod go-w it, or name another directory",
                           f->path, slash, name, (unsigned)s.st_mode & 0777);
     return 0;
 }
@@ -196,9 +196,9 @@ static int open_part(const rad_os_folder *f, const char *name)
 int rad__os_sync_folder(const rad_os_folder *f, const char *name, rad_error *error)
 {
     int fd = open_part(f, name);
-    if (fd < 0) return rad__os_folder_error(error, f, name, "open the folder");
+    if (fd < 0) return rad__os_folder_error(error, f, name, "open the directory");
     int failed = rad__os_fails(EIO) || fsync(fd) != 0;
-    int code = failed ? rad__os_folder_error(error, f, name, "sync the folder") : 0;
+    int code = failed ? rad__os_folder_error(error, f, name, "sync the directory") : 0;
     close(fd);
     return code;
 }
@@ -208,6 +208,6 @@ int rad__os_folder_list(const rad_os_folder *f, const char *name, rad_os_names *
     *names = (rad_os_names){0};
     int fd = open_part(f, name);
     if (fd >= 0) return rad__os_list_open(names, fd, f->path, error);
-    if (errno == ENOENT) return rad__error(error, RAD_EINPUT, "%s/%s: no such folder", f->path, name);
-    return rad__os_folder_error(error, f, name, "list the folder");
+    if (errno == ENOENT) return rad__error(error, RAD_EINPUT, "%s/%s: no such directory", f->path, name);
+    return rad__os_folder_error(error, f, name, "list the directory");
 }

@@ -19,14 +19,14 @@ static int folder_watch_error(rad_error *error, const char *what)
 int rad__os_folder_watch_open(int *fd, rad_error *error)
 {
     *fd = rad__os_fails(EMFILE) ? -1 : inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    return *fd < 0 ? folder_watch_error(error, "watch folders") : 0;
+    return *fd < 0 ? folder_watch_error(error, "watch directories") : 0;
 }
 
 int rad__os_folder_watch_add(int fd, const char *folder, rad_error *error)
 {
     uint32_t what = IN_MOVED_TO | IN_CLOSE_WRITE | IN_ONLYDIR;
     if (rad__os_fails(ENOSPC) || inotify_add_watch(fd, folder, what) < 0)
-        return folder_watch_error(error, "watch a folder");
+        return folder_watch_error(error, "watch a directory");
     return 0;
 }
 
@@ -36,7 +36,7 @@ int rad__os_folder_watch_wait(int fd, uint64_t timeout_ns, rad_error *error)
     uint64_t ms = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
     char events[4096];
     int got = rad__os_fails(EIO) ? -1 : poll(&item, 1, ms > 1000000 ? 1000000 : (int)ms);
-    if (got < 0 && errno != EINTR) return folder_watch_error(error, "wait for a folder");
+    if (got < 0 && errno != EINTR) return folder_watch_error(error, "wait for a directory");
     if (got <= 0) return 0;
     while (read(fd, events, sizeof events) > 0) continue;
     return 1;

@@ -21,7 +21,7 @@ int rad__os_scratch_make(char path[RAD_OS_SCRATCH_PATH], rad_error *error)
     int size = snprintf(path, RAD_OS_SCRATCH_PATH, "%s/raddle-XXXXXX", folder && *folder ? folder : "/tmp");
     if (size >= RAD_OS_SCRATCH_PATH) return rad__error(error, RAD_EINPUT, "TMPDIR: the path is too long");
     if (rad__os_fails(EACCES) || mkdtemp(path) == NULL)
-        return rad__error(error, RAD_EIO, "cannot make the folder '%s': %s", path, strerror(errno));
+        return rad__error(error, RAD_EIO, "cannot create the directory '%s': %s", path, strerror(errno));
     return 0;
 }
 

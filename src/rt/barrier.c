@@ -19,7 +19,7 @@ RAD_NAMED(barrier);
 
 void rad__op_barrier_init(rad_barrier *b, uint32_t parties)
 {
-    if (parties == 0) rad__misuse("rad_barrier_init", "nobody would ever meet there");
+    if (parties == 0) rad__misuse("rad_barrier_init", "a barrier for 0 fibers is never passed");
     *b = (rad_barrier)RAD_BARRIER_INIT(parties);
 }
 

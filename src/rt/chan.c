@@ -29,7 +29,7 @@ void rad__op_chan_destroy(rad_chan *chan)
     if (chan == NULL) return;
     rad__chan_check(chan, "rad_chan_destroy");
     if (chan->senders.first != NULL || chan->receivers.first != NULL)
-        rad__misuse("rad_chan_destroy", "somebody waits for it");
+        rad__misuse("rad_chan_destroy", "a fiber or thread waits for it");
     rad__alive_end(&chan->alive);
     rad__free(chan);
 }

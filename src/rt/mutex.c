@@ -230,7 +230,7 @@ static __attribute__((noinline)) void unlock_slow(mutex *m, uint64_t self)
     uint64_t word = atomic_load_explicit(&m->word, memory_order_relaxed);
     for (;;) {
         if ((word & ~FLAGS) != self)
-            rad__misuse("rad_mutex_unlock", word & ~FLAGS ? "somebody else holds it" : "nobody holds it");
+            rad__misuse("rad_mutex_unlock", word & ~FLAGS ? "another fiber or thread holds it" : "it is not locked");
         if ((word & FLAGS) == CONTENDED) {
             if (pass_on(m, self)) return;
             word = self;

@@ -272,11 +272,11 @@ void rad__op_rwlock_unlock(rad_rwlock *public)
     rwlock *l = rwlock_of(public);
     uint64_t word = atomic_load_explicit(&l->word, memory_order_relaxed);
     bool writes = word & WRITER;
-    if (word < WRITER) rad__misuse("rad_rwlock_unlock", "nobody has it");
+    if (word < WRITER) rad__misuse("rad_rwlock_unlock", "it is not locked");
     rad_slot *slot;
     uint64_t self = rad__caller(&slot);
     if (writes && atomic_load_explicit(&l->writer, memory_order_relaxed) != self)
-        rad__misuse("rad_rwlock_unlock", "somebody else has it");
+        rad__misuse("rad_rwlock_unlock", "another fiber or thread has it");
     has_one_less(slot, l);
     for (;;) {
         if ((word & WAITING) && word < 2 * READER) {

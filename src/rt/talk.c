@@ -178,7 +178,7 @@ int rad_endpoint_begin(rad_endpoint *p, rad_talk *talk, const rad_endpoint_table
     }
     endpoint_init(p, talk, table, table->first_role + member, table->starts[member]);
     if (atomic_exchange_explicit(&talk->taken[p->role], 1, memory_order_relaxed) == 0) return 0;
-    endpoint_say(p, "somebody plays ", endpoint_role_name(p, p->role), " already");
+    endpoint_say(p, "the role ", endpoint_role_name(p, p->role), " is played already");
     return endpoint_stillborn(p);
 }
 

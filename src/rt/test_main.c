@@ -234,10 +234,10 @@ static int help(void)
     rad__readable_print(answers(),
                         "tests [NAME ...] [PARAMETER=VALUE ...] [options]\n\n"
                         "Explores each test, with 'raddle test'; 'raddle test --help' has the options of that.\n"
-                        "In a NAME * stands for anything. The variable RADDLE_OPTIONS has options, too.\n\n"
+                        "In a NAME * matches anything. The variable RADDLE_OPTIONS has options, too.\n\n"
                         "  --list        print the names of the tests\n"
                         "  --threads     run them on threads instead, each many times\n"
-                        "    --runs N    so many times (default: %d)\n"
+                        "    --runs N    N times (default: %d)\n"
                         "    --time S    at most S seconds for a test (default: %d)\n"
                         "    --seed S    of choices (default: 1)\n"
                         "    --tap       print TAP; --json, --junit FILE: with the help of 'raddle test'\n",

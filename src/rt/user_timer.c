@@ -177,7 +177,7 @@ void rad__op_timer_destroy(rad_timer *t)
     timer_check(t, "rad_timer_destroy");
     rad__op_timer_stop(t);
     rad__lock(&t->object.lock);
-    if (t->waits.first != NULL) rad__misuse("rad_timer_destroy", "somebody waits for it");
+    if (t->waits.first != NULL) rad__misuse("rad_timer_destroy", "a fiber or thread waits for it");
     rad__alive_end(&t->alive);
     give_up(t);
 }

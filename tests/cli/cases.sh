@@ -55,7 +55,7 @@ line out "run reorder n=5: policy random, seed 1" "parameters of a case file"
 try run numbers.json n=6
 line out "run reorder n=6: policy random, seed 1" "words change them"
 try run numbers.json --repaired
-line out "run reorder n=5 (repaired): policy random, seed 1" "--repaired"
+line out "run reorder n=5 (fixed): policy random, seed 1" "--repaired"
 try run numbers.json n=0
 status 2 "a word out of range"
 

@@ -152,7 +152,7 @@ status 0 "without --closed a send to a closed channel has its answer, and that i
 makes livelock livelock -g -O1
 try explore --stop-on-first --runs 20 ./livelock spin
 has out "livelock: first in run 0" "a loop that yields for ever is a livelock"
-check "its cycle is the evidence" grep -qE "steps [0-9]+ to [0-9]+ can repeat for ever" out
+check "its cycle is the evidence" grep -qE "steps [0-9]+ to [0-9]+ can repeat forever" out
 try replay livelock.min.raddle.json -- ./livelock spin
 status 0 "a livelock is replayed"
 has out "as recorded" "to the same step"
@@ -181,9 +181,9 @@ starves() { # HOW IDENTITY TEXT…
     try replay starved.raddle.json -- ./starved $1
     status 0 "starved $1: replayed"
 }
-starves "" starvation:rwlock "reader waits for rwlock lock \(held by writer [01]\). Steps [0-9]+ to [0-9]+ can repeat for ever"
-starves tally starvation:rwlock "In 1000 rounds, in each of which everybody who could go on did, others got it"
-starves errand livelock:nursery "first waits for nursery. Steps [0-9]+ to [0-9]+ can repeat for ever"
+starves "" starvation:rwlock "reader waits for rwlock lock \(held by writer [01]\). Steps [0-9]+ to [0-9]+ can repeat forever"
+starves tally starvation:rwlock "In 1000 rounds, in each of which all that could run did, others got it"
+starves errand livelock:nursery "first waits for nursery. Steps [0-9]+ to [0-9]+ can repeat forever"
 try explore --runs 20 --strategy first --max-steps 400 --clock quiet ./starved chooses
 status 1 "a round with a choice in it need not repeat"
 has out "every run was cut" "it does in this run, which chooses the same each time"

@@ -125,10 +125,10 @@ line out "  recorded step: 0/3.0#1 do pack (line 7)" "the recorded step is named
 is out "differs after 2 steps and 0 inputs, at or before record 3
   recorded step: 0/3.0#1 do pack (line 7)
   difference: the flow does not offer this
-  could go on when it was recorded:
+  could run when it was recorded:
     0/3.0#1 do pack (line 7)
     0/3.1#1 do send (line 7)
-  can go on in swapped.flow:
+  can run in swapped.flow:
     0/3.0#1 do label (line 7)
     0/3.1#1 do send (line 7)" "with both sets"
 "$RADDLE" flow replay ship.case --on swapped.flow --json >out 2>err
@@ -364,7 +364,7 @@ echo 'flow full { loop 30 { run "echo x >> written" } }' >full.flow
 )
 status=$?
 status 3 "a full disk"
-has err "when that is repaired: raddle flow resume full" "says what is next"
+has err "after mending that: raddle flow resume full" "says what is next"
 try flow resume full --no-sync
 status 0 "and it goes on when there is room"
 check "no command ran twice" [ "$(wc -l <written)" = 30 ]

@@ -72,7 +72,7 @@ cp -r readable textless && rm textless/flow
 for verb in status logs replay resume; do
     try flow $verb textless
     status 2 "flow $verb of a case whose text was deleted"
-    has err 'textless: the file "flow", with the text that the case was begun with, is gone' "flow $verb: is named"
+    has err 'textless: the file "flow", with the text that the execution was begun with, is gone' "flow $verb: is named"
 done
 try flow resume textless one.flow
 status 0 "with the text from elsewhere it is resumed"
@@ -287,7 +287,7 @@ b" "each command ran once"
 stops() { # NAME: what was done to the journal of `gone`
     touch go_hold
     ends 3 "$1: the runner stops"
-    has err "no longer the file that this runner holds" "$1: and says why"
+    has err "not the file any more that this runner has open" "$1: and says why"
     is ran_hold a "$1: nothing more is begun"
 }
 begin_hold gone
@@ -317,7 +317,7 @@ for how in "printf x >>gone/journal" ": >gone/journal" "truncate -s -1 gone/jour
     sh -c "$how"
     touch go_hold
     ends 3 "the journal is written to ($how): the runner stops"
-    has err "somebody else has written to it, or cut it" "and says why ($how)"
+    has err "another process has written to it, or cut it" "and says why ($how)"
     is ran_hold a "nothing more is begun ($how)"
 done
 "$RADDLE" flow run left.flow --dir idle >out.run 2>err.run </dev/null &

@@ -211,7 +211,7 @@ status 0 "it replays"
 try load run small.toml --seed 1 --no-log
 status 0 "without a log none is full"
 try load run sim.toml --output /nowhere/at/all.log
-status 3 "no such folder"
+status 3 "no such directory"
 try load run sim.toml --output /dev/full
 status 3 "a device"
 if (ulimit -f 200 2>/dev/null); then

@@ -54,7 +54,7 @@ for verb in analyze report replay; do row "load $verb" log @; done
 for verb in strip export; do row "load $verb" log @ --output x; done
 row "load diff" log @ @
 try load toml pipe.toml
-status 2 "load toml: a pipe to which nobody writes"
+status 2 "load toml: a pipe without a writer"
 printf 'a = 1\n' >one.toml
 "$RADDLE" load toml <(sleep 0.1 && cat one.toml) >out 2>err
 status=$?

@@ -35,7 +35,7 @@ bad "raddle explore: --seed '99999999999999999999': use a whole number from 0 to
 bad "raddle explore: --time 'soon': use seconds, such as 60 or 0.5" explore counter --time soon
 bad "raddle explore: --time '0': use seconds, such as 60 or 0.5" explore counter --time 0
 bad "raddle explore: --json takes no value: '--json=yes'" explore counter --json=yes
-bad "raddle explore: missing MACHINE; usage: raddle explore MACHINE [NAME=VALUE ...]" explore
+bad "raddle explore: missing TARGET: ./PROGRAM, a machine, or a file" explore
 bad "raddle explore: unknown machine 'countr'; did you mean 'counter'?" explore countr
 bad "raddle explore: unknown machine '--runs'" explore -- --runs
 bad "raddle explore: './prog': No such file or directory" explore ./prog
@@ -52,8 +52,72 @@ bad "raddle replay: unexpected argument 'b': give one file" replay a b
 bad "raddle replay: --fixed and --original: give one" replay a --repaired --original
 bad "raddle show: --width '39': use a whole number from 40 to 1000" show a --width 39
 bad "raddle corpus: missing DIR; usage: raddle corpus DIR" corpus
-bad "raddle list: unexpected argument 'x'" list x
+bad "raddle list: unexpected argument 'x'; a program is a path with a slash, such as ./x" list x
 bad "raddle tour: unexpected argument 'x'" tour x
+
+# Files where something else is expected: what they are, and what to give.
+mkdir dir
+echo 'int main(void) { return 0; }' >main.c
+echo text >notes.md
+printf 'RADLOAD\n' >run.log
+printf 'RADFLOW\n' >journal
+refuses() { # MESSAGE ARGS…: the same without a second line
+    message=$1
+    shift
+    try "$@"
+    status 2 "raddle $*"
+    head -n 1 err >first
+    is first "$message" "raddle $*: the message"
+}
+refuses "raddle explore: 'main.c': a source file; compile it with -g, and give the program: ./main" explore main.c
+refuses "raddle explore: 'dir': a directory; expected ./PROGRAM, a machine, or a file" explore dir
+refuses "raddle explore: 'notes.md': expected ./PROGRAM, a machine, or a file: .json, .session, .flow, .toml, a decision log" \
+    explore notes.md
+for verb in replay shrink; do
+    refuses "raddle $verb: 'notes.md': neither a schedule file (JSON) nor a decision log" $verb notes.md
+    refuses "raddle $verb: 'run.log': the log of a load test; 'raddle load replay' takes it" $verb run.log
+    refuses "raddle $verb: 'journal': the journal of a workflow; 'raddle flow replay' takes its directory" $verb journal
+done
+refuses "raddle replay: 'dir': a directory; 'raddle corpus' replays all files of one" replay dir
+refuses "raddle session check: 'dir': a directory, not a regular file" session check dir
+refuses "raddle load replay: 'dir': a directory, not a regular file" load replay dir
+try run bank --log bank.raddle.log
+head -c 40 bank.raddle.log >cut.raddle.log
+refuses "raddle replay: cut.raddle.log: cut off: the file ends within its head" replay cut.raddle.log
+refuses "raddle replay: unexpected argument 'bank.raddle.log': give one file; a DOCUMENT needs --realign" \
+    replay bank.raddle.log bank.raddle.log
+bad "raddle run: --artifact '': the name (FILE) is empty" run counter --artifact ''
+bad "raddle explore: --output '': the name (DIR) is empty" explore counter --output=
+bad "raddle test: 'tests': a program is a path with a slash, such as ./tests" test tests
+
+rm -f -- *.raddle.log
+
+# What there is to choose from.
+cat >ring.session <<'END'
+protocol Ring {
+  roles A, B
+  A -> B: token(lap: int)
+}
+END
+cat >two.flow <<'END'
+flow two {
+    data { reason : text }
+    task a { run "true" }
+    do a
+}
+END
+bad "raddle session run: --protocol: unknown protocol 'Foo'; use Ring" session run ring.session --protocol Foo
+bad "raddle session project: --role: Ring has no role 'X'; use A, B" session project ring.session --role X
+bad "raddle session trace: --session '9': there are 1, counted from 0; --sessions opens more" session trace ring.session --session 9
+bad "raddle session invariant: --policies 'x': use cooperative, round-robin, progress or all" \
+    session invariant ring.session --policies x
+bad "raddle flow validate: --allow: unknown property 'x'; use deadlock, dead-task, dead-code, improper, livelock, end, confluence" \
+    flow validate two.flow --allow x
+refuses "raddle flow run: two.flow: there is no flow 'x'; use two" flow run two.flow --flow x
+refuses "raddle flow run: two.case: there is no data x in the flow two; use reason" flow run two.flow x=1
+refuses "raddle flow status: dir: holds no execution (no journal)" flow status dir
+refuses "raddle load: URL: expected a host after //, found 'http://'" load http://
+bad "raddle load: unknown command 'localhost:8080'; a URL begins with http:// or https://" load localhost:8080
 
 # The library's own messages: they name the parameter and its range.
 try explore counter n=1

@@ -63,7 +63,7 @@
     X(STOCK_SPOILED, "an item cannot be used again")                                                                   \
     X(STOCK_FAILS, "an item cannot be made")                                                                           \
     X(STOCK_CLOSE_WAITER, "a stock is closed while somebody waits")                                                    \
-    X(TIMER_WAKES, "a timer fires while somebody waits for it")                                                        \
+    X(TIMER_WAKES, "a timer fires while a fiber or thread waits for it")                                               \
     X(TIMER_IN_TIME, "a start or stop takes back a firing")                                                            \
     X(TIMER_RUNNING, "a start or stop of a timer that runs")                                                           \
     X(ALARM, "the function of a timer is called")                                                                      \

@@ -77,7 +77,7 @@ const page = (() => {
 
   function showEnd(vm, r) {
     const texts = { complete: "Complete", exhausted: `After ${r.rounds.toLocaleString("en")} rounds`,
-                    stuck: "Stuck: nobody can go on" };
+                    stuck: "Stuck: no coroutine can run" };
     const faulted = r.faulted > 0 ? `, ${r.faulted} faulted` : "";
     at("end").textContent = (texts[r.end] || r.end) + faulted;
     at("end").className = faulted || r.end === "stuck" ? "bad" : r.end === "exhausted" ? "cut" : "good";

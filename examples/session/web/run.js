@@ -1,8 +1,8 @@
 // run.js FILE [--n N] [--policy P] [--sessions S] [--capacity K] [--seed S] [--start S] [--fuel F] [--handlers FILE.js]
 //        [--trace | --ticks]
 // — runs a protocol in Node: prints how it ended, or with --trace what each thread saw, or with --ticks every event in
-// order, with its round. Handlers are what a module exports, functions by the names of messages; what has none is drawn. This file stands beside session.wasm, in the
-// folder that tools/wasm.sh makes. Without --seed one is drawn from the system, and printed on stderr.
+// order, with its round. Handlers are what a module exports, functions by the names of messages; what has none is drawn. This file is beside session.wasm, in the
+// directory that tools/wasm.sh makes. Without --seed one is taken from the system, and printed on stderr.
 "use strict";
 const fs = require("node:fs");
 const path = require("node:path");

@@ -431,7 +431,7 @@ static int judge_seed(validation *v, rad_flow_search *s, uint64_t seed, rad_erro
         status = rad__flow_search_all(s, error);
     } else if (status == 0) {
         f->answer = RAD_FLOW_UNKNOWN;
-        snprintf(f->text, sizeof f->text, "under policy first the case does not end (outcomes=%llu)",
+        snprintf(f->text, sizeof f->text, "under policy first the execution does not end (outcomes=%llu)",
                  (unsigned long long)seed);
     }
     if (status == 0 && s->other_end != RAD_NONE) {

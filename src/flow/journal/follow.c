@@ -106,11 +106,11 @@ static void put_recorded(const pair *p, enum parted where, rad_bytes *out)
     case AT_INPUT: put_input(p, out); break;
     case AT_END:
         if (state != RAD_CASE_RUNNING)
-            rad__bytes_format(out, "the end of the case, %s", rad__flow_state_name(state));
+            rad__bytes_format(out, "the end of the execution, %s", rad__flow_state_name(state));
         else
-            rad__bytes_format(out, "the case goes on");
+            rad__bytes_format(out, "the execution continues");
         break;
-    case AT_BEGIN: rad__bytes_format(out, "the data the case began with"); break;
+    case AT_BEGIN: rad__bytes_format(out, "the data the execution began with"); break;
     case TOGETHER: break;
     }
 }
@@ -511,7 +511,7 @@ static void compare_ends(pair *p)
     enum rad_flow_state was = p->a.c->vm->result, is = p->b.c->vm->result;
     if (was == is) return;
     if (is == RAD_CASE_RUNNING)
-        differ(p, AT_END, "the flow goes on");
+        differ(p, AT_END, "the flow continues");
     else
         differ(p, AT_END, "the flow has ended, %s", rad__flow_state_name(is));
 }

@@ -113,7 +113,7 @@ static void list_end(const rad_flow_side *s, rad_flow_lines *out)
 {
     rad_bytes text = {0};
     const char *why = rad__flow_case_failure(s->c);
-    rad__bytes_format(&text, "nothing: the case has ended, %s", rad__flow_state_name(s->c->vm->result));
+    rad__bytes_format(&text, "nothing: the execution has ended, %s", rad__flow_state_name(s->c->vm->result));
     if (why[0] != 0) rad__bytes_format(&text, " (%s)", why);
     rad__flow_lines_add(out, &text);
 }

@@ -214,7 +214,7 @@ int rad__flow_journal_open(rad_flow_journal *j, const char *name, const void *da
     if (version != RAD_JOURNAL_VERSION)
         return rad__error(error, RAD_EINPUT,
                           "%s: a journal of version %lu, but this program reads and writes version "
-                          "%d: go on with the program that began it",
+                          "%d: resume with the version that began it",
                           name, (unsigned long)version, RAD_JOURNAL_VERSION);
     if (size - FILE_HEAD < SUM || header_size > size - FILE_HEAD - SUM)
         return rad__error(error, RAD_EINPUT, "%s: its header is cut off", name);

@@ -51,7 +51,7 @@ void rad__flow_memory_add(rad_flow_memory *m, uint64_t step, rad_digest digest, 
 int rad__flow_case_save(const rad_flow_case *c, rad_bytes *out, rad_error *error)
 {
     const rad_flow_memory *m = c->memory;
-    if (m == NULL) return rad__error(error, RAD_EINPUT, "the case does not remember its inputs");
+    if (m == NULL) return rad__error(error, RAD_EINPUT, "the execution does not remember its inputs");
     rad_flow_record here =
         record_at(rad__flow_case_steps(c), rad__flow_case_digest(c), RAD_RECORD_END, m->sequence + 1);
     here.state = c->state;

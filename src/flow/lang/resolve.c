@@ -192,7 +192,7 @@ static void resolve_names(rad_flow_resolver *r, rad_flow_names *names, bool are_
                                       : rad__flow_known(r, RAD_SPACE_VARIABLE, name, names->places[i]);
         for (uint32_t j = 0; j < i; j++)
             if (names->items[j] == names->items[i])
-                rad__flow_wrong(r, names->places[i], "'%s' stands there twice", name_text(r, name));
+                rad__flow_wrong(r, names->places[i], "'%s' is given twice", name_text(r, name));
     }
 }
 

@@ -84,5 +84,5 @@ int rad__flow_find(const rad_flow_file *file, const char *name, rad_flow_tree **
     }
     *out = NULL;
     return rad__error(error, RAD_EINPUT, "%s: there is no flow '%.100s'%s", file->file_name, name != NULL ? name : "",
-                      rad__suggest_text(&near, ""));
+                      rad__suggest_or_all(&near));
 }

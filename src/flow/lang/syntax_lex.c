@@ -184,7 +184,8 @@ uint64_t rad__flow_expect_duration(rad_flow_parser *p)
     if (!has_unit && rad__flow_is(p, ".")) rad__flow_fail(p, place, "a duration is a whole number: 1500ms, not 1.5s");
     for (size_t i = 0; !has_unit && i < 5; i++)
         if (rad__flow_is(p, units[i].name))
-            rad__flow_fail(p, p->now.place, "a unit stands at its number: %" PRIu64 "%s", number, units[i].name);
+            rad__flow_fail(p, p->now.place, "a unit follows its number without a space: %" PRIu64 "%s", number,
+                           units[i].name);
     size_t unit = has_unit ? 0 : 1;
     while (has_unit && unit < 5 && !rad__flow_is(p, units[unit].name)) unit++;
     if (unit == 5) {

@@ -208,7 +208,7 @@ static void parse_wait(rad_flow_parser *p, rad_flow_statement *s)
 
 static rad_flow_branch *parse_handler(rad_flow_parser *p, rad_flow_branch *before, rad_text_place at, const char *word)
 {
-    if (before != NULL) rad__flow_fail(p, at, "'on %s' stands there twice", word);
+    if (before != NULL) rad__flow_fail(p, at, "'on %s' is given twice", word);
     rad_flow_branch *handler = rad__flow_take(p, 1, sizeof *handler);
     if (handler == NULL) return NULL;
     *handler = branch_new();
@@ -355,7 +355,7 @@ static void no_statement(rad_flow_parser *p, bool is_body)
     if (rad__flow_is(p, "join"))
         rad__flow_fail(p, p->now.place, "join belongs to the par, or, or many before it");
     else if (rad__flow_is(p, "data") || rad__flow_is(p, "task"))
-        rad__flow_fail(p, p->now.place, "'%.4s' stands in the flow itself, not in a block", p->now.text);
+        rad__flow_fail(p, p->now.place, "'%.4s' belongs into the flow itself, not into a block", p->now.text);
     else
         rad__flow_expected_word(p, is_body ? "a statement, 'data', 'task' or '}'" : "a statement or '}'", words);
 }

@@ -63,7 +63,7 @@ static void parse_domain(rad_flow_parser *p, rad_flow_variable *v)
         rad_flow_constant c = rad__flow_parse_constant(p);
         check_type(p, v, at, c);
         for (uint32_t i = 0; i < v->domain_count; i++)
-            if (some[i].value == c.value) rad__flow_fail(p, at, "the value stands there twice");
+            if (some[i].value == c.value) rad__flow_fail(p, at, "the value is given twice");
         if (v->domain_count == DOMAIN_MAX) rad__flow_fail(p, at, "there are more than %d values", DOMAIN_MAX);
         if (p->status != 0) return;
         some[v->domain_count++] = c;
@@ -95,7 +95,7 @@ static void parse_variable(rad_flow_parser *p, rad_flow_variable *v)
         bool merge = !initial && accept_part(p, "merge"), domain = !initial && !merge && accept_part(p, "in");
         if (!initial && !merge && !domain) return;
         if ((initial && has_initial) || (merge && v->merge != RAD_MERGE_EQUAL) || (domain && v->domain_count > 0))
-            rad__flow_fail(p, at, "'%s' stands there twice", initial ? "=" : merge ? "merge" : "in");
+            rad__flow_fail(p, at, "'%s' is given twice", initial ? "=" : merge ? "merge" : "in");
         if (p->status != 0) return;
         at = p->now.place;
         if (initial) {
@@ -184,7 +184,7 @@ static void parse_outcomes(rad_flow_parser *p, rad_flow_task *t)
     do {
         rad_text_place at = p->now.place;
         uint32_t bit = 1u << expect_one_of(p, "ok or fail", words, 0);
-        if (t->outcomes & bit) rad__flow_fail(p, at, "the outcome stands there twice");
+        if (t->outcomes & bit) rad__flow_fail(p, at, "the outcome is given twice");
         t->outcomes |= bit;
     } while (rad__flow_accept(p, ","));
 }
@@ -242,7 +242,7 @@ static uint32_t parse_properties(rad_flow_parser *p, rad_flow_task *t, enum prop
         rad_text_place at = p->now.place;
         uint32_t property = expect_one_of(p, "a property of the task or '}'", PROPERTY_NAMES, first);
         if (p->status != 0) break;
-        if (seen >> property & 1) rad__flow_fail(p, at, "'%s' stands there twice", PROPERTY_NAMES[property]);
+        if (seen >> property & 1) rad__flow_fail(p, at, "'%s' is given twice", PROPERTY_NAMES[property]);
         seen |= 1u << property;
         if ((seen & 3) == 3) rad__flow_fail(p, at, "a task has either 'run' or 'call', not both");
         parse_property(p, t, (enum property)property);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,12 +56,16 @@ static int set_initial(rad_flow_vm *vm, const rad_flow_case_options *o, rad_erro
     for (uint32_t i = 0; i < o->initial_count; i++) {
         const rad_flow_initial *given = &o->initial[i];
         uint32_t v = 0;
-        while (v < tree->variable_count &&
-               (tree->variables[v].is_local || strcmp(rad__flow_name(file, tree->variables[v].name), given->name) != 0))
-            v++;
+        rad_suggest near;
+        rad__suggest_begin(&near, given->name, strlen(given->name));
+        for (; v < tree->variable_count; v++) {
+            if (tree->variables[v].is_local) continue;
+            if (strcmp(rad__flow_name(file, tree->variables[v].name), given->name) == 0) break;
+            rad__suggest_consider(&near, rad__flow_name(file, tree->variables[v].name));
+        }
         if (v == tree->variable_count)
-            return rad__error(error, RAD_EINPUT, "there is no data %s in the flow %s", given->name,
-                              rad__flow_name(file, tree->name));
+            return rad__error(error, RAD_EINPUT, "there is no data %s in the flow %s%s", given->name,
+                              rad__flow_name(file, tree->name), rad__suggest_or_all(&near));
         const char *why;
         if (!rad__text_value(vm, tree->variables[v].type, given->text, strlen(given->text), &vm->initial[v], &why))
             return why == NULL ? rad__error_memory(error)

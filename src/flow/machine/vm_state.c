@@ -238,7 +238,7 @@ const char *rad__flow_vm_site(const void *self, uint32_t site)
 
 const char *rad__flow_vm_kind(const void *self, uint32_t kind)
 {
-    static const char *const names[] = {"step", "is told", "cancels @", "@ goes on", "failure at @"};
+    static const char *const names[] = {"step", "takes an input", "cancels @", "@ continues", "failure at @"};
     (void)self;
     return kind < sizeof names / sizeof *names ? names[kind] : NULL;
 }

@@ -124,7 +124,7 @@ int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const c
     int got = host->read(host->context, "flow", &text, &size, error);
     if (got == 0) /* the journal was there */
         return rad__error(error, RAD_EINPUT,
-                          "the file \"flow\", with the text that the case was begun with, is gone: "
+                          "the file \"flow\", with the text that the execution was begun with, is gone: "
                           "'raddle flow resume DIR FILE.flow' takes it from elsewhere");
     if (got < 0) return got;
     int code = rad__flow_program_read(p, "flow", text, size, flow, error);
@@ -143,7 +143,7 @@ static int flow_of_case(const rad_flow_host *host, char **name, rad_error *error
     int got = host->read(host->context, "journal", &data, &size, error);
     int code = got == 1  ? rad__flow_journal_open(j, "journal", data, size, error)
                : got < 0 ? got
-                         : rad__error(error, RAD_EINPUT, "there is no case in this folder");
+                         : rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
     if (code == 0) *name = rad__copy_text(j->header.flow);
     if (code == 0 && *name == NULL) code = rad__error_memory(error);
     if (got == 1) rad__free(data);
@@ -221,7 +221,7 @@ int rad_flow_changes(const rad_flow *f, const char *folder, char **text, rad_err
     int got = host.read(host.context, "flow", &old, &size, error);
     if (got == 1) *text = rad__flow_difference(old, size, f->program->text, f->program->text_size);
     if (got == 1 && *text == NULL) code = rad__error_memory(error);
-    if (got == 0) code = rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    if (got == 0) code = rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
     if (got < 0) code = got;
     rad__free(old);
     rad__flow_host_close(&host);

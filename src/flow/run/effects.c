@@ -375,7 +375,7 @@ static int look_at_unbegun(rad_flow_runner *r, rad_flow_effect *e, rad_error *er
     if (!e->unsure)
         return rad__error(error, RAD_EIO,
                           "task %s (%s): the process that was to run it ended before it began: is "
-                          "the disk full, or the folder read-only?",
+                          "the disk full, or the directory read-only?",
                           rad__flow_name(&r->program->file, rad__flow_task_of(r, e)->name), e->key);
     e->unsure = false;
     return launch(r, e, error);

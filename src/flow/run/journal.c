@@ -33,12 +33,12 @@ int rad__flow_runner_check(rad_flow_runner *r, rad_error *error)
     if (same < 0) return same;
     if (same == 0)
         return rad__error(error, RAD_EIO,
-                          "journal: it is no longer the file that this runner holds: somebody has "
-                          "deleted or replaced it, or moved the folder; nothing more is begun");
+                          "journal: not the file any more that this runner has open: it was "
+                          "deleted, replaced or moved; nothing more is started");
     if (r->size == UINT64_MAX || size == r->size) return 0;
     return rad__error(error, RAD_EIO,
-                      "journal: somebody else has written to it, or cut it: %llu bytes, not %llu; "
-                      "nothing more is begun",
+                      "journal: another process has written to it, or cut it: %llu bytes, not %llu; "
+                      "nothing more is started",
                       (unsigned long long)size, (unsigned long long)r->size);
 }
 

@@ -42,7 +42,7 @@ static const rad_os_folder *need_folder(void *host, int *code, rad_error *error)
 {
     const rad_os_folder *f = folder_of(host, code, error);
     if (f == NULL && *code == 0)
-        *code = rad__error(error, RAD_EINPUT, "%s: no such folder", ((os_host *)host)->folder.path);
+        *code = rad__error(error, RAD_EINPUT, "%s: no such directory", ((os_host *)host)->folder.path);
     return f;
 }
 

@@ -77,7 +77,7 @@ static int replay_started(rad_flow_runner *r, const rad_flow_record *record, rad
 static int replay_one(rad_flow_runner *r, const rad_flow_journal *j, const rad_flow_record *record, rad_error *error)
 {
     rad_flow_effect *e;
-    if (r->ended) return diverged(j, record, "the case has ended before it", error);
+    if (r->ended) return diverged(j, record, "the execution has ended before it", error);
     switch (record->type) {
     case RAD_RECORD_INPUT: return replay_input(r, j, record, error);
     case RAD_RECORD_STARTED: return replay_started(r, record, error);
@@ -148,7 +148,7 @@ int rad__flow_check_effects(rad_flow_runner *r, rad_error *error)
         code = r->host->exists(r->host->context, name, error); /* no link is taken for one */
         if (code >= 0)
             code = rad__error(error, RAD_EINPUT,
-                              "effects/%s: somebody has run this, and the journal does not know of "
+                              "effects/%s: this was run, and the journal does not know of "
                               "it: it has lost records",
                               names.items[i]);
     }

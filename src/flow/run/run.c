@@ -52,7 +52,7 @@ static int take_lock(rad_flow_runner *r, rad_error *error)
     if (code == 0) code = r->host->open_end(r->host->context, &r->lock, "lock", error);
     if (code == 0) code = hold(r, r->lock, error);
     if (code != 0) return code < 0 ? code : 0;
-    return rad__error(error, RAD_EINPUT, "another runner, process %d, works on this case: wait for it, or stop it",
+    return rad__error(error, RAD_EINPUT, "another runner, process %d, works on this execution: wait for it, or stop it",
                       rad__flow_lock_owner(r->host, "lock"));
 }
 
@@ -71,7 +71,7 @@ static int take_journal(rad_flow_runner *r, rad_error *error)
     if (code == 0) code = hold(r, r->journal, error);
     if (code == 1) return rad__flow_runner_check(r, error);
     return code < 0 ? code
-                    : rad__error(error, RAD_EINPUT, "another runner works on this case: wait for it, or stop it");
+                    : rad__error(error, RAD_EINPUT, "another runner works on this execution: wait for it, or stop it");
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void tell_doubts(const rad_flow_runner *r, rad_flow_result *result)
     }
     if (used < sizeof result->text)
         snprintf(result->text + used, sizeof result->text - used,
-                 ". It was begun, and nobody knows whether it was done. Find out, then resume with "
+                 ". It was started, and whether it finished is not known. Find out, then resume with "
                  "--doubt KEY=done, =failed or =again");
 }
 
@@ -201,7 +201,7 @@ static int turn(rad_flow_runner *r, rad_flow_result *result, bool *over, rad_err
     if (code == 0 && is_interrupted(r)) {
         result->end = RAD_FLOW_END_INTERRUPTED;
         snprintf(result->text, sizeof result->text,
-                 "interrupted: commands that run go on, and resume takes their results");
+                 "interrupted: running commands continue, and resume takes their results");
         *over = true;
         return rad__flow_runner_sync(r, error);
     }
@@ -257,7 +257,7 @@ static int run_turns(rad_flow_runner *r, rad_flow_result *result, rad_error *err
 
 static int refuse(rad_error *error)
 {
-    return rad__error(error, RAD_EINPUT, "there is a case in this folder: resume it, or take another folder");
+    return rad__error(error, RAD_EINPUT, "holds an execution already: resume it, or name another directory");
 }
 
 static int refuse_existing(rad_flow_runner *r, rad_error *error)
@@ -290,8 +290,8 @@ static int refuse_file(rad_flow_runner *r, const char *name, const char *text, s
 {
     int ours = is_ours(r, name, text, length, error);
     if (ours != 0) return ours < 0 ? ours : 0;
-    return rad__error(error, RAD_EINPUT, "the folder has a file \"%s\" that is not of this case: take another one",
-                      name);
+    return rad__error(error, RAD_EINPUT,
+                      "the directory has a file \"%s\" that is not of this execution: name another one", name);
 }
 
 /* It is written to: what is somebody's is left alone. */
@@ -366,7 +366,7 @@ int rad__flow_run(const rad_flow_host *host, const rad_flow_program *p, const ra
     if (o->given.setting_count > RAD_JOURNAL_INITIAL_MAX)
         return rad__error(error, RAD_EINPUT, "more data than a flow can have");
     if (o->given.case_id != NULL && strlen(o->given.case_id) >= sizeof case_id)
-        return rad__error(error, RAD_EINPUT, "the id of the case is longer than %d characters",
+        return rad__error(error, RAD_EINPUT, "the id of the execution is longer than %d characters",
                           (int)sizeof case_id - 1); /* cut off, it might be that of another */
     for (uint32_t i = 0; i < o->given.setting_count; i++)
         initial[i] = (rad_flow_initial){o->given.settings[i].name, o->given.settings[i].text};
@@ -403,11 +403,11 @@ static int refuse_changed(rad_flow_runner *r, const rad_flow_program *p, rad_err
     if (got == 1) difference = rad__flow_difference(old, size, p->text, p->text_size);
     int code;
     if (difference != NULL && difference[0] == 0)
-        code = rad__error(error, RAD_EINPUT,
-                          "flow: it is not the one the case was begun with: somebody has changed the folder");
+        code =
+            rad__error(error, RAD_EINPUT, "flow: not the text that the execution was begun with: the file was changed");
     else
         code = rad__error_lines(error, difference != NULL ? difference : "(unknown)", RAD_EINPUT,
-                                "%s is not the flow this case was begun with; line by line (- then, + now):\n",
+                                "%s is not the flow this execution was begun with; line by line (- then, + now):\n",
                                 p->file.file_name);
     rad__free(difference);
     rad__free(old);
@@ -423,7 +423,7 @@ static int find_where(rad_flow_runner *r, rad_error *error)
     if (size > 0 && r->where[size - 1] == '\n') r->where[--size] = 0; /* an editor's */
     if (strlen(r->where) == size && r->host->is_folder(r->host->context, r->where)) return 0;
     return rad__error(error, RAD_EINPUT,
-                      "the commands of this case run in %.200s, which is no folder: make it, or "
+                      "the commands of this execution run in %.200s, which is not a directory: make it, or "
                       "write another one into the file \"where\"",
                       r->where);
 }
@@ -460,7 +460,7 @@ static int resume_from(rad_flow_runner *r, const rad_flow_program *p, const rad_
     int code = 0;
     if (strcmp(p->hash, j->header.hash) != 0) return refuse_changed(r, p, error);
     if (strcmp(rad__flow_name(&p->file, p->tree->name), j->header.flow) != 0)
-        return rad__error(error, RAD_EINPUT, "this case is of the flow %s, not of %s", j->header.flow,
+        return rad__error(error, RAD_EINPUT, "this execution is of the flow %s, not of %s", j->header.flow,
                           rad__flow_name(&p->file, p->tree->name));
     code = rad__flow_runner_open(r, r->host, p, o, &j->header, error);
     if (code == 0) code = rad__flow_replay(r, j, error);
@@ -481,7 +481,7 @@ int rad__flow_resume(const rad_flow_host *host, const rad_flow_program *p, const
     if (j == NULL) return rad__error_memory(error);
     int code = check_functions(p, o, error);
     if (code == 0 && host->holder(host->context, "journal", NULL) == RAD_OS_NO_FILE)
-        code = rad__error(error, RAD_EINPUT, "there is no case in this folder");
+        code = rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
     if (code == 0) code = host->check_folder(host->context, "", error);
     if (code == 0) code = check_parts(&r, error);
     if (code == 0) code = refuse_foreign_lock(&r, error);

@@ -38,12 +38,12 @@ static int open_inside(inside *in, const char *folder, rad_error *error)
     if (code != 0) return code;
     in->runner = (rad_flow_runner){.host = &in->host, .lock = -1, .journal = -1};
     int got = in->host.read(in->host.context, "journal", &in->data, &size, error);
-    if (got == 0) return rad__error(error, RAD_EINPUT, "there is no case in this folder");
+    if (got == 0) return rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
     if (got < 0) return got;
     code = rad__flow_journal_open(&in->journal, "journal", in->data, size, error);
     if (code == 0) code = rad__flow_read_copy(&in->program, &in->host, in->journal.header.flow, error);
     if (code == 0 && strcmp(in->program->hash, in->journal.header.hash) != 0)
-        code = rad__error(error, RAD_EINPUT, "flow: it is not the one the case was begun with");
+        code = rad__error(error, RAD_EINPUT, "flow: not the text that the execution was begun with");
     return code;
 }
 

@@ -76,7 +76,7 @@ static int read_case(reading *r, const rad_flow_host *host, size_t *size, rad_er
     int got = host->read(host->context, "journal", &r->journal_bytes, size, error);
     int status = got == 1  ? rad__flow_journal_open(&r->journal, "journal", r->journal_bytes, *size, error)
                  : got < 0 ? got
-                           : rad__error(error, RAD_EINPUT, "there is no case in this folder");
+                           : rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
     return status != 0 ? status : rad__flow_read_copy(&r->program, host, r->journal.header.flow, error);
 }
 

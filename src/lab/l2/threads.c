@@ -245,7 +245,7 @@ static uint32_t word_point(l2 *l, const volatile void *word, enum rad_access acc
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
     uint32_t site = l2_site_of(pc);
-    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wait for memory of nobody");
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wait for memory that was not allocated");
     if (cell->run != l->run) rad__l2_cell_open(l, cell, address, site);
     /* Granules are counted from an aligned beginning. */
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
@@ -308,7 +308,7 @@ static uint32_t wake_point(l2 *l, const volatile void *word, uint32_t site)
 {
     const char *address = (const char *)word;
     l2_cell *cell = l2_cell_of(l, address);
-    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wake for memory of nobody");
+    if (cell == NULL) rad__l2_fail(l, L2_BAD_ADDRESS, RAD_NONE, NULL, "a wake for memory that was not allocated");
     uint32_t at = (uint32_t)((uintptr_t)address & 7); /* tidy: address ok: its place in a granule */
     uint32_t location = 0;
     if (!rad__l2_is_gone(l, address)) {

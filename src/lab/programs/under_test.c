@@ -307,7 +307,7 @@ static uint32_t teller_does(teller *t, rad_kernel *k, rad_record what)
     }
     if (r.what != RAD_STREAM_DONE && t->pid) teller_dies(t);
     if (r.what != RAD_STREAM_DONE && !t->dies)
-        rad__kernel_error(k, RAD_EIO, "the process of the program died while it told a run");
+        rad__kernel_error(k, RAD_EIO, "the process of the program died while it described a run");
     return r.a;
 }
 
@@ -432,15 +432,24 @@ void rad__under_test_real_threads(bool real)
     under_test.real_threads = real;
 }
 
+/* The list of {"arguments":[…]}. */
+static const char *list_in(const char *body, char text[200])
+{
+    const char *list = strchr(body, '['), *end = strrchr(body, ']');
+    snprintf(text, 200, "%.*s", list && end ? (int)(end + 1 - list) : 0, list ? list : "");
+    return text;
+}
+
 /* The arguments have to be those that were typed; the points are the case's. */
 static int take_body(const char *body, char **points, rad_error *error)
 {
-    char *arguments;
+    char *arguments, was[200], is[200];
     int code = rad__inserted_split(body, &arguments, points, error);
     if (code == 0 && strcmp(arguments, under_test.body) != 0 && under_test.open) code = take_words(body, error);
     if (code == 0 && strcmp(arguments, under_test.body) != 0)
-        code = rad__error(error, RAD_EINPUT, "recorded with other arguments: %.200s, not %.200s", arguments,
-                          under_test.body);
+        code = rad__error(error, RAD_EINPUT,
+                          "recorded with the arguments %s, not %s: name the same ones after the program",
+                          list_in(arguments, was), list_in(under_test.body, is));
     rad__free(arguments);
     if (code != 0) rad__free(*points);
     return code;

@@ -29,7 +29,7 @@ int rad__load_folder_open(rad__load_folder *f, const char *parent, rad_error *er
         snprintf(f->log, sizeof f->log, "%.4080s/events.log", f->path);
         return rad__os_make_directory(f->path, error);
     }
-    return rad__error(error, RAD_EIO, "%s: there are %d folders of this second already", f->path, SAME_SECOND_MAX);
+    return rad__error(error, RAD_EIO, "%s: it has %d directories of this second already", f->path, SAME_SECOND_MAX);
 }
 
 /* Takes the text over. */

@@ -70,7 +70,8 @@ static void put_when(rad_bytes *out, const rad__load_scenario *s)
     if (when->model == RAD__LOAD_OPEN) {
         put_label(out, "served by");
         rad__bytes_format(out, "%u users, %s; an arrival that finds all of them busy %s\n", s->users,
-                          when->in_turn ? "in turn" : "whoever was busy last", when->drop ? "is dropped" : "waits");
+                          when->in_turn ? "in turn" : "the one that was busy last first",
+                          when->drop ? "is dropped" : "waits");
     }
     if (s->pause != RAD__LOAD_NO_PAUSE) {
         put_label(out, "think time");

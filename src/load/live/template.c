@@ -123,7 +123,7 @@ static int add_literal(rad__load_text *t, const char *text, size_t size, enum ra
         if (place == RAD__LOAD_IN_PATH && !rad__load_fits_path(c))
             return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x has to be percent-encoded", names->where, c);
         if (place == RAD__LOAD_IN_HEADER && !rad__load_fits_header(c))
-            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x cannot stand in a header", names->where, c);
+            return rad__error(error, RAD_EINPUT, "%s: byte 0x%02x is not allowed in a header", names->where, c);
     }
     return rad__load_text_add_bytes(t, text, size, error);
 }

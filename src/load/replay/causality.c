@@ -86,7 +86,7 @@ static const char *connection(rad__load_causality *c, const rad__load_event *e)
     const char *wrong = is_early(c, e) ? ask(c, e) : NULL;
     if (wrong != NULL) return wrong;
     if (e->conn >= c->conn_capacity || !c->conns[e->conn].asked)
-        return "something happens to a connection that nobody asked for";
+        return "something happens to a connection that was not opened";
     struct rad__load_conn_seen *conn = &c->conns[e->conn];
     if (conn->target != e->target) return "a connection belongs to another target than before";
     if (e->kind == RAD__LOAD_CONN_ESTABLISHED) {
@@ -130,7 +130,7 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u, 
         return "a request was issued during the warm-up and ends as measured, or the other way "
                "round";
     if (e->kind == RAD__LOAD_ERROR && (e->fault == RAD__LOAD_OK || e->fault == RAD__LOAD_REQUEST_TIMEOUT))
-        return "an error without a fault, or with that of a timeout, which is told otherwise";
+        return "an error without a fault, or with that of a timeout, which has a record of its own";
     u->seen &= ~(uint32_t)UNDER_WAY;
     c->under_way--;
     return NULL;

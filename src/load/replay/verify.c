@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { HEAD = sizeof(struct rad__load_block_header) };
-static const char GOES_ON[] = "the log goes on after the run was over";
+static const char GOES_ON[] = "the log continues after the run was over";
 
 /* Where the run's log is compared with the file: piece by piece, as it is written. */
 struct comparison {

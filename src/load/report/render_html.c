@@ -291,7 +291,7 @@ static void put_plots(rad_bytes *to, const rad_load_result *r)
     rad__bytes_format(to, "</section>\n");
     if (s.each > 1)
         rad__bytes_format(to,
-                          "<p class=\"note\">Each point stands for %" PRIu64
+                          "<p class=\"note\">Each point is %" PRIu64
                           " seconds: rates are their means, p99 and max the largest of them.</p>\n",
                           s.each);
 }

@@ -154,7 +154,7 @@ static void put_throughput(rad_bytes *to, const rad_load_result *r)
     row(to, "least", "%s", COUNT(t.least));
     if (!rad__load_is_open(r)) return;
     uint64_t mean = rad__load_mean_late(m);
-    row(to, "arrivals", "%s begun, %s of them late (found nobody free), %s never begun", COUNT(m->arrivals),
+    row(to, "arrivals", "%s begun, %s of them late (found no virtual user free), %s never begun", COUNT(m->arrivals),
         COUNT(m->blocked), COUNT(m->dropped));
     row(to, "begun after plan", "%s%s", rad__load_ms_label(mean).text,
         mean != RAD__LOAD_NO_DATA ? " ms on average" : "");

@@ -120,7 +120,7 @@ static void tell_unknown(rad__load_reading *r, const rad_toml_node *node, const 
     rad_suggest near;
     const char *home = home_of(key);
     if (home != NULL && *home == 0)
-        rad__load_wrong(r, &at, "unknown key '%s'; it stands at the top, before the first [table]", key);
+        rad__load_wrong(r, &at, "unknown key '%s' here; it belongs at the top, before the first [table]", key);
     else if (home != NULL)
         rad__load_wrong(r, &at, "unknown key '%s'; it belongs into %s", key, home);
     else

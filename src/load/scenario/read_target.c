@@ -110,7 +110,7 @@ void rad__load_read_targets(rad__load_reading *r, const rad__load_part *top)
         rad__load_wrong(r, array, "target and targets exclude each other; expected one of them");
     if (one.node == NULL && count == 0 && !s->has_simulated)
         rad__load_wrong(r, r->doc.root,
-                        "nobody to ask: expected [target] with base_url = \"http://…\", or "
+                        "no target: expected [target] with base_url = \"http://…\", or "
                         "[simulated] with latency_ms = 20 for a target that needs no server");
     struct rad__load_target *targets = rad__load_take(r, count, sizeof *targets);
     if (rad__load_bad(r)) return;

@@ -86,11 +86,11 @@ static void check_byte(rad__load_reading *r, const rad_toml_node *at, unsigned c
 {
     if (spot == RAD__LOAD_SPOT_PATH && !rad__load_fits_path(c))
         rad__load_wrong(r, at,
-                        "the byte 0x%02x cannot stand in a path; expected it percent-encoded, as "
+                        "the byte 0x%02x is not allowed in a path; expected it percent-encoded, as "
                         "%%%02X",
                         c, c);
     if (spot == RAD__LOAD_SPOT_HEADER && !rad__load_fits_header(c))
-        rad__load_wrong(r, at, "the byte 0x%02x cannot stand in a header", c);
+        rad__load_wrong(r, at, "the byte 0x%02x is not allowed in a header", c);
 }
 
 void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const char *text, enum rad__load_spot spot)

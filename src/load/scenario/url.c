@@ -22,7 +22,7 @@ static const char *check_name(const char *host, size_t size)
     if (size > HOST_MOST) return "expected a host of at most 253 characters";
     for (size_t i = 0; i < size; i++)
         if (!is_letter(host[i]) && !rad__is_digit(host[i]) && strchr(".-_", host[i]) == NULL)
-            return "expected letters, digits, dots and hyphens in the host; an IPv6 address stands "
+            return "expected letters, digits, dots and hyphens in the host; an IPv6 address is written "
                    "in brackets";
     if (host[0] == '.' || host[0] == '-') return "expected a host that begins with a letter or a digit";
     return NULL;

@@ -151,7 +151,7 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
 {
     RAD_ASSERT(c->phase != RAD__LOAD_OVER);
     if (turn->now_ns < c->now_ns || (c->logical && turn->now_ns / c->scenario->tick_ns <= c->tick))
-        return rad__error(error, RAD_EINPUT, "time goes back, or stands still");
+        return rad__error(error, RAD_EINPUT, "time goes back, or does not advance");
     begin_turn(c, turn);
     int result = rad__load_take_inputs(c, turn, error);
     if (result != 0) return result;
@@ -211,8 +211,7 @@ const char *rad__load_core_wrong(const rad__load_core *c)
     }
     for (uint32_t s = 0; s < c->scenario->step_count; s++) {
         for (uint32_t vu = c->lines[s].first; vu != RAD_NONE; vu = c->users[vu].next) {
-            if (c->users[vu].state != RAD__LOAD_READY || c->users[vu].step != s)
-                return "a line has somebody else in it";
+            if (c->users[vu].state != RAD__LOAD_READY || c->users[vu].step != s) return "a line has another user in it";
             if (++in_lines > ready) return "a user is in two lines";
         }
         if (rad__bitset_has(&c->occupied, s) != (c->lines[s].first != RAD_NONE)) return "a line is forgotten";

@@ -77,7 +77,7 @@ static uint32_t take_role(assembler *a)
     if (o == NULL) return 0;
     uint32_t role = rad__global_role(&a->all->file, a->p->types.global.ast, &o->role, a->error);
     if (role == RAD_NONE) a->status = RAD_EINPUT;
-    if (role == a->role) fail(a, o->place, "nobody sends to itself");
+    if (role == a->role) fail(a, o->place, "a role does not send to itself");
     return a->status == 0 ? role : 0;
 }
 

@@ -152,7 +152,8 @@ int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o, 
     crowd c = {.protocols = p, .options = o, .wanted = wanted, .traces = trace != NULL && o->log};
     uint32_t threads = wanted->threads ? wanted->threads : rad__os_cpu_count();
     if (trace != NULL) *trace = NULL;
-    if (o->start != 0) return rad__error(error, RAD_EINPUT, "start: on several threads nobody decides who begins");
+    if (o->start != 0)
+        return rad__error(error, RAD_EINPUT, "start: on several threads the order of starts is not decided");
     if (wanted->sessions > RAD_SESSIONS_MAX)
         return rad__error(error, RAD_ELIMIT, "%d sessions at most", RAD_SESSIONS_MAX);
     if (!deal_out(&c, threads)) return rad__error_memory(error);

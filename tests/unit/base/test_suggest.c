@@ -50,6 +50,23 @@ static void the_nearest_name_is_suggested(void **state)
         assert_string_equal(suggested(all[i].wanted, all[i].names), all[i].best);
 }
 
+/* If none is near, all are named, as long as they fit into a line. */
+static void all_names_are_listed_if_none_is_near(void **state)
+{
+    rad_suggest near;
+    (void)state;
+    rad__suggest_begin(&near, "zzz", 3);
+    assert_string_equal(rad__suggest_or_all(&near), "");
+    rad__suggest_consider(&near, "build");
+    rad__suggest_consider(&near, "test");
+    assert_string_equal(rad__suggest_or_all(&near), "; use build, test");
+    for (int i = 0; i < 20; i++) rad__suggest_consider(&near, "long_enough");
+    assert_string_equal(rad__suggest_or_all(&near), "");
+    rad__suggest_begin(&near, "biuld", 5);
+    rad__suggest_consider(&near, "build");
+    assert_string_equal(rad__suggest_or_all(&near), "; did you mean 'build'?");
+}
+
 /* Names have 60 characters at most. What people ask for may have any number, and so may what others call something. */
 static void long_names_are_suggested_and_longer_ones_are_not(void **state)
 {
@@ -73,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_name_is_suggested),
+        cmocka_unit_test(all_names_are_listed_if_none_is_near),
         cmocka_unit_test(long_names_are_suggested_and_longer_ones_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

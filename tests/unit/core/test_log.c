@@ -263,7 +263,7 @@ static void test_divergence_of_an_added_action(void **state)
     (void)state;
     rad_target t = loom_target(2, 1, false); /* one decision; then the other runs alone */
     expect_divergence(&t, 1, LOOM_EXTRA_ROUND, 0,
-                      "decision 1 at step 1: the log is exhausted: it has 1 decisions, this run asks "
+                      "decision 1 at step 1: the log has ended: it has 1 decisions, this run asks "
                       "for a choice of kind action among 2 at site 1 (finish)");
 }
 
@@ -300,10 +300,10 @@ static void test_log_not_used_up(void **state)
     rad_target t = loom_target(3, 6, false);
     expect_divergence(&t, 1, LOOM_ENDS, 4,
                       "the log is not used up: this run finished after 5 steps and 5 decisions, the "
-                      "log goes on with a choice of kind action among 3 at site 0 (go)");
+                      "log continues with a choice of kind action among 3 at site 0 (go)");
     expect_divergence(&t, 1, LOOM_FAILS, 4,
                       "the log is not used up: this run failed after 5 steps and 5 decisions, the log "
-                      "goes on with a choice of kind action among 3 at site 0 (go)");
+                      "continues with a choice of kind action among 3 at site 0 (go)");
 }
 
 static void test_other_ending(void **state)

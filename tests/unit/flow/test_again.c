@@ -173,10 +173,10 @@ static void data_begin_as_they_are_told(void **state)
     assert_int_equal(open_with("c", "-9", value, &error), 0);
     assert_string_equal(value, "-9");
     assert_int_equal(open_with("d", "1", value, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "there is no data d in the flow f");
+    assert_string_equal(error.text, "there is no data d in the flow f; use a, b, c");
     rad__error_clear(&error);
     assert_int_equal(open_with("k", "1", value, &error), RAD_EINPUT); /* an instance's own */
-    assert_string_equal(error.text, "there is no data k in the flow f");
+    assert_string_equal(error.text, "there is no data k in the flow f; use a, b, c");
     rad__error_clear(&error);
     assert_int_equal(open_with("c", "nine", value, &error), RAD_EINPUT);
     assert_string_equal(error.text, "c=nine is not a number");

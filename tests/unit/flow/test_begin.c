@@ -120,8 +120,8 @@ static bool begins_beside(const char *name, const char *text, size_t size)
         const rad_flow_host *h = double_other(w);
         char *data;
         size_t now;
-        rad__error(&expected, RAD_EINPUT, "the folder has a file \"%s\" that is not of this case: take another one",
-                   name);
+        rad__error(&expected, RAD_EINPUT,
+                   "the directory has a file \"%s\" that is not of this execution: name another one", name);
         assert_int_equal(code, RAD_EINPUT);
         assert_string_equal(error.text, expected.text);
         assert_int_equal(h->read(h->context, name, &data, &now, &error), 1);
@@ -200,7 +200,7 @@ static void a_case_that_came_meanwhile_is_left_alone(void **state)
     late = (struct late){w, p, host.lock};
     host.lock = lock_late;
     assert_int_equal(rad__flow_run(&host, p, &o, &result, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "there is a case in this folder: resume it, or take another folder");
+    assert_string_equal(error.text, "holds an execution already: resume it, or name another directory");
     assert_int_equal(double_total(w), 2);
     double_close(w);
     rad__flow_program_free(p);
@@ -220,7 +220,7 @@ static void another_flow_is_refused_without_a_copy(void **state)
     begin_only(w, p, o);
     double_remove(w, "flow");
     assert_int_equal(rad__flow_resume(double_runner(w), other, &o, &result, &error), RAD_EINPUT);
-    assert_non_null(strstr(error.text, "test.flow is not the flow this case was begun with"));
+    assert_non_null(strstr(error.text, "test.flow is not the flow this execution was begun with"));
     assert_non_null(strstr(error.text, "(unknown)"));
     rad__error_clear(&error);
     assert_int_equal(rad__flow_resume(double_runner(w), p, &o, &result, &error), 0);

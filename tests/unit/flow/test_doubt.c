@@ -215,11 +215,11 @@ static void cases_are_what_they_are(void **state)
     heard h = {.again = 0};
     rad_flow_run_options o = {.given = {.jobs = 1}};
     assert_int_equal(rad__flow_resume(double_runner(w), one, &o, &result, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "there is no case in this folder");
+    assert_string_equal(error.text, "holds no execution (no journal)");
     rad__error_clear(&error);
     assert_int_equal(go(w, one, NULL, &h, &result, &error), 0);
     assert_int_equal(go(w, other, NULL, &h, &result, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "this case is of the flow one, not of two");
+    assert_string_equal(error.text, "this execution is of the flow one, not of two");
     rad__error_clear(&error);
     /* One that has ended is not changed by looking at it again. */
     size_t before, after;

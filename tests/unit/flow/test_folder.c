@@ -32,15 +32,15 @@ static void test_two_runners(void **state)
     rad_error error = {0};
     flow_start_runner(FLOW_WAITS);
     flow_wait_for_lock();
-    snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this case", flow_run_pid);
+    snprintf(text, sizeof text, "flow_case: another runner, process %d, works on this execution", flow_run_pid);
     flow_expect_refused(rad_flow_resume(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT, text);
     flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
-                        "flow_case: there is a case in this folder");
+                        "flow_case: holds an execution already");
     flow_kill_runner();
     flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
-                        "flow_case: there is a case in this folder");
+                        "flow_case: holds an execution already");
     flow_expect_refused(rad_flow_resume(f, "nowhere", &o, &r, &error), &error, RAD_EINPUT,
-                        "nowhere: there is no case in this folder");
+                        "nowhere: holds no execution (no journal)");
     rad_flow_free(f);
 }
 
@@ -61,7 +61,7 @@ static void test_files_of_others(void **state)
         FILE *file = fopen(path, "w");
         fputs("precious", file);
         fclose(file);
-        snprintf(text, sizeof text, "%s: the folder has a file \"%s\" that is not of", folder, names[i]);
+        snprintf(text, sizeof text, "%s: the directory has a file \"%s\" that is not of", folder, names[i]);
         flow_expect_refused(rad_flow_run(f, folder, &o, &r, &error), &error, RAD_EINPUT, text);
         file = fopen(path, "r");
         assert_non_null(fgets(text, sizeof text, file));
@@ -101,7 +101,7 @@ static void test_a_changed_flow(void **state)
                                   "wait signal go into x do t do t wait signal go into x do t\n"
                                   "region r { wait signal never } on cancel { do t } }";
     leave();
-    expect_resume_refused(changed, "test.flow is not the flow this case was begun with");
+    expect_resume_refused(changed, "test.flow is not the flow this execution was begun with");
     expect_resume_refused(changed, "-    2  wait signal go into x do t wait signal go into x do t\n"
                                    "+    2  wait signal go into x do t do t wait signal");
     rad_flow *f = flow_parsed(changed);
@@ -121,7 +121,7 @@ static void test_a_changed_flow(void **state)
     rad_flow_options o = flow_options();
     rad_flow_result r;
     flow_expect_refused(rad_flow_resume(NULL, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
-                        "flow_case/flow: it is not the one the case was begun with");
+                        "flow_case/flow: not the text that the execution was begun with");
 }
 
 static void flip(const char *path, long at, uint8_t with)
@@ -185,7 +185,7 @@ static void test_damaged_files_beside_it(void **state)
     expect_resume_refused(FLOW_WAITS, "flow_case/signals/00000000000000000001-0000000000000001: damaged");
     assert_int_equal(unlink("flow_case/signals/00000000000000000001-0000000000000001"), 0);
     write_bytes("flow_case/effects/0-9@1.receipt", "RADRCPT1nonsense");
-    expect_resume_refused(FLOW_WAITS, "flow_case/effects/0-9@1.receipt: somebody has run this");
+    expect_resume_refused(FLOW_WAITS, "flow_case/effects/0-9@1.receipt: this was run");
     assert_int_equal(unlink("flow_case/effects/0-9@1.receipt"), 0);
     flow_fresh(state);
     /* One whose result nobody has taken yet. */
@@ -260,7 +260,7 @@ static void test_a_case_is_resumed_from_elsewhere(void **state)
     leave();
     snprintf(away, sizeof away, "%s/flow_gone\n", here);
     write_bytes("flow_case/where", away);
-    expect_resume_refused(FLOW_WAITS, "/flow_gone, which is no folder: make it, or");
+    expect_resume_refused(FLOW_WAITS, "/flow_gone, which is not a directory: make it, or");
     assert_int_equal(unlink("flow_case/where"), 0); /* as of a case that never had one */
     assert_int_equal(rad_flow_cancel(flow_folder, RAD_FLOW_PART_CASE, NULL, &error), 0);
     assert_int_equal(rad_flow_resume(NULL, flow_folder, &o, &r, &error), 0);
@@ -313,7 +313,7 @@ static void test_a_read_only_folder(void **state)
         rad_flow_result r;
         rad_error error = {0};
         flow_expect_refused(rad_flow_run(f, "flow_made/file/case", &o, &r, &error), &error, RAD_EIO,
-                            "flow_made/file/case: cannot make the folder: ");
+                            "flow_made/file/case: cannot create the directory: ");
         assert_string_equal(r.case_id, ""); /* there is nothing to resume */
         rad_flow_free(f);
         return;

@@ -190,8 +190,8 @@ static const edit EDITS[] = {
     /* Branches that begin again while those before them are still there: each has its own counterpart. */
     {"xor { when q { } else { } } loop 3 { par { do a } and { do b } join none } do c",
      "xor { when q { do a do b } else { } } loop 3 { par { do a } and { do b } join none } do c", NULL, NULL, NULL},
-    {"par { do a } and { } join none", "par { do a } and { } and { do c } join none", "the end of the case, done",
-     "nothing: the case has ended, done", "0/1.2#1 do c (line 3)"},
+    {"par { do a } and { } join none", "par { do a } and { } and { do c } join none", "the end of the execution, done",
+     "nothing: the execution has ended, done", "0/1.2#1 do c (line 3)"},
     /* Tasks. */
     {"do a do b", "do b do a", "0#1 do a (line 3)", "0#1 do a (line 3)", "0#1 do b (line 3)"},
     {"do a do b", "do a do c do b", "0#2 do b (line 3)", "0#2 do b (line 3)", "0#2 do c (line 3)"},

@@ -401,9 +401,9 @@ static void a_step_is_told_in_words(void **state)
                  "0/2.1 takes lock l (line 6)\n"
                  "0/2.1 reaches m (line 6)\n"
                  "0/2.1 gives back lock l (line 6)\n"
-                 "0/2.1 0 goes on, arrives at the join (line 5)\n"
+                 "0/2.1 0 continues, arrives at the join (line 5)\n"
                  "0 enters region r (line 7)\n"
-                 "0 goes on: m holds (line 7)\n"
+                 "0 continues: m holds (line 7)\n"
                  "0 leaves region r (line 7)\n"
                  "0 takes the branch of line 8\n"
                  "0 comes to the loop (line 9)\n"
@@ -413,10 +413,10 @@ static void a_step_is_told_in_words(void **state)
                  "0 took case 0 of 2, takes the branch of line 11\n"
                  "0 expires m (line 11)\n"
                  "0 takes the branch of line 12\n"
-                 "0 goes on: m has expired (line 12)\n"
+                 "0 continues: m has expired (line 12)\n"
                  "0 leaves interleave (line 11)\n"
                  "0 ends the flow (line 13)\n"
-                 "the case is done\n");
+                 "the execution is done\n");
 }
 
 static void cancelling_and_failing_are_told(void **state)
@@ -444,7 +444,7 @@ static void cancelling_and_failing_are_told(void **state)
                  "0 the undo task is done (line 9)\n"
                  "0 has undone all (line 9)\n"
                  "0 cancels 0, cancels the case (line 11)\n"
-                 "the case is cancelled\n");
+                 "the execution is cancelled\n");
 }
 
 /* ---- Bad cases ----------------------------------------------------------------------------------------------- */

@@ -128,7 +128,7 @@ static void a_queue_outlives_its_runner(void **state)
 
 /* ---- Ending ----------------------------------------------------------------------------------------------------- */
 
-/* Whoever lost is asked to end while the case goes on, and not when the case ends. */
+/* Whoever lost is asked to end while the execution continues, and not when the case ends. */
 static void losers_are_ended_at_once(void **state)
 {
     (void)state;

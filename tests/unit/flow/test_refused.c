@@ -40,7 +40,7 @@ static void parts_of_one_statement_are_no_parts_of_another(void **state)
          "test:2:15: expected a rule: sum, max, min (int), and, or (bool), append (text), first "
          "or last, found 'in'"},
         {IN_FLOW("region r { } on failure { } on failure into t { } on failure { }"),
-         "test:2:29: 'on failure' stands there twice"},
+         "test:2:29: 'on failure' is given twice"},
     };
     FLOW_MISTAKES(some);
 }

@@ -159,7 +159,7 @@ static void test_logs(void **state)
     flow_expect_refused(rad_flow_logs(flow_folder, "c", &text, &error), &error, RAD_EINPUT,
                         "there is no task c, and nothing with that key was begun");
     flow_expect_refused(rad_flow_logs("nowhere", NULL, &text, &error), &error, RAD_EINPUT,
-                        "nowhere: there is no case in this folder");
+                        "nowhere: holds no execution (no journal)");
 }
 
 static void test_logs_go_on_behind_zeros(void **state)
@@ -252,7 +252,7 @@ static void test_functions(void **state)
     assert_int_equal(rad_flow_register(f, "add", add_one, &count, &error), RAD_EINPUT);
     o.case_id = "0123456789012345678901234567890123456789012345678901234567890123";
     flow_expect_refused(rad_flow_run(f, flow_folder, &o, &r, &error), &error, RAD_EINPUT,
-                        "the id of the case is longer than 63 characters");
+                        "the id of the execution is longer than 63 characters");
     o.case_id = "c7";
     if (rad_flow_run(f, flow_folder, &o, &r, &error) != 0) fail_msg("%s", error.text);
     assert_int_equal(r.end, RAD_FLOW_END_DONE);
@@ -269,7 +269,7 @@ static void test_signals(void **state)
     (void)state;
     rad_error error = {0};
     rad_flow_status s;
-    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT, "no case");
+    flow_expect_refused(rad_flow_send(flow_folder, "go", "x", &error), &error, RAD_EINPUT, "no execution");
     flow_start_runner(FLOW_WAITS);
     flow_wait_for_file("flow_case/journal");
     flow_expect_refused(rad_flow_send(flow_folder, "gone", "x", &error), &error, RAD_EINPUT,
@@ -374,7 +374,7 @@ static void test_status(void **state)
     rad_flow_status s;
     rad_error error = {0};
     flow_expect_refused(rad_flow_look(&s, flow_folder, &error), &error, RAD_EINPUT,
-                        "flow_case: there is no case in this folder");
+                        "flow_case: holds no execution (no journal)");
     rad_flow_status_free(&s);
     flow_start_runner(text);
     flow_wait_for_file("flow_made/go");

@@ -166,7 +166,7 @@ static void what_is_no_case_is_not_shown(void **state)
     rad_error error = {0};
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = 0;
-    expect_no_case("flow_made/none", "flow_made/none: there is no case in this folder");
+    expect_no_case("flow_made/none", "flow_made/none: holds no execution (no journal)");
     expect_no_case(name, "xxx");
     flow_run(TEXT);
     assert_int_equal(rad_flow_keep("flow_case/flow", "flow f { do", &error), 0);
@@ -216,7 +216,7 @@ static void changes_since_the_beginning_are_told(void **state)
     rad_error error = {0};
     char *text = NULL;
     int code = rad_flow_changes(same, flow_folder, &text, &error);
-    flow_expect_refused(code, &error, RAD_EINPUT, "flow_case: there is no case in this folder");
+    flow_expect_refused(code, &error, RAD_EINPUT, "flow_case: holds no execution (no journal)");
     assert_null(text);
     flow_run(TEXT);
     assert_int_equal(rad_flow_changes(same, flow_folder, &text, &error), 0);

@@ -112,7 +112,7 @@ static void a_runner_without_its_journal_begins_nothing(void **state)
         bool has_begun = s.code != 0;
         if (has_begun) {
             assert_int_equal(s.code, RAD_EIO);
-            assert_non_null(strstr(s.error.text, "no longer the file that this runner holds"));
+            assert_non_null(strstr(s.error.text, "not the file any more that this runner has open"));
             assert_true(double_launched_since(s.w) + s.late_calls <= 1);
             stopped++;
         }
@@ -133,7 +133,7 @@ static void second_runner(void *context, const rad_flow_progress *p)
     double_remove(s->w, "lock");
     s->started++;
     assert_int_equal(rad__flow_resume(double_other(s->w), s->p, &o, &result, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "another runner works on this case: wait for it, or stop it");
+    assert_string_equal(error.text, "another runner works on this execution: wait for it, or stop it");
 }
 
 static void a_journal_is_held_without_its_lock(void **state)

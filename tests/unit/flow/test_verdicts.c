@@ -297,7 +297,8 @@ static void a_flow_without_an_end_is_compared_with_nothing(void **state)
     rad_flow_validation *v = flow_validated("flow f { lock a { lock a { } } }", NULL);
     (void)state;
     assert_int_equal(v->verdicts[RAD_FLOW_CONFLUENT].answer, RAD_FLOW_UNKNOWN);
-    assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text, "under policy first the case does not end (outcomes=1)");
+    assert_string_equal(v->verdicts[RAD_FLOW_CONFLUENT].text,
+                        "under policy first the execution does not end (outcomes=1)");
     rad_flow_validation_free(v);
 }
 

@@ -460,7 +460,7 @@ static void look_at_the_evidence(const rad_artifact *a, const rad_target *t)
     unsigned from = 0, to = 0, count = 0;
     uint32_t list[200];
     const char *message = rad_artifact_verdict(a)->message;
-    assert_int_equal(sscanf(message, "steps %u to %u can repeat for ever", &from, &to), 2);
+    assert_int_equal(sscanf(message, "steps %u to %u can repeat forever", &from, &to), 2);
     char *text = rad_artifact_json(a, &error), *at = strchr(strstr(text, "\"choices\""), '[') + 1;
     for (; at += strspn(at, " \n\t,"), *at != ']';) list[count++] = (uint32_t)strtoul(at, &at, 10);
     rad_free(text);

@@ -140,7 +140,7 @@ static void locks_that_spin_end_or_are_found(void **state)
             const rad_verdict *v = rad_artifact_verdict(e.findings[f].artifact);
             found |= names(v->identity, locks[i].wrong);
             if (strcmp(v->kind, "livelock") == 0)
-                assert_non_null(strstr(v->message, " can repeat for ever: they end in the state"));
+                assert_non_null(strstr(v->message, " can repeat forever: they end in the state"));
             assert_string_not_equal(v->kind, "step-limit");
         }
         if (!found) fail_msg("%s: no %s", words, locks[i].wrong);

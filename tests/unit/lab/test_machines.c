@@ -163,9 +163,9 @@ static void bad_machines_are_refused(void **state)
     m.save = own_save;
     refuses(&m, "machine own: save and load go together");
     m = own_machine("own", upside_down);
-    refuses(&m, "machine own: n: preset 5 is not in 9 ... 1");
+    refuses(&m, "machine own: n: default 5 is not in 9 ... 1");
     m = own_machine("own", outside);
-    refuses(&m, "machine own: n: preset 0 is not in 1 ... 9");
+    refuses(&m, "machine own: n: default 0 is not in 1 ... 9");
     m = own_machine("own", twice);
     refuses(&m, "machine own: two parameters are called n");
     m = own_machine("own", unspeakable);
@@ -217,7 +217,7 @@ static void words_change_a_target(void **state)
     assert_int_equal(rad_target_set(&t, " together=1  n=100 ", &error), 0);
     t.c.repaired = true;
     rad_target_text(&t, text, sizeof text);
-    assert_string_equal(text, "reorder n=100 together=1 (repaired)");
+    assert_string_equal(text, "reorder n=100 together=1 (fixed)");
     rad_target_text(&t, text, 10);
     assert_string_equal(text, "reorder n");
     rad_target_text(&t, text, 1);

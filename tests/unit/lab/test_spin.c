@@ -90,7 +90,7 @@ static void peterson_step(spinner *s, rad_kernel *k, uint32_t i, uint32_t action
     }
 }
 
-/* Words: the next ticket, who is served. The bug: taking a ticket is a load and a store. */
+/* Words: the next ticket, which is served. The bug: taking a ticket is a load and a store. */
 static void ticket_step(spinner *s, rad_kernel *k, uint32_t i, uint32_t action)
 {
     switch (s->pc[i]) {

@@ -270,7 +270,7 @@ static void connections_are_asked_for(void **state)
     load_scene_make(&scene, 2, 1);
     scene.targets[1] = scene.targets[0];
     scene.s.target_count = 2;
-    REFUSED("nobody asked for", {.kind = RAD__LOAD_CONN_ESTABLISHED});
+    REFUSED("was not opened", {.kind = RAD__LOAD_CONN_ESTABLISHED});
     REFUSED("none can have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .conn = 4});
     REFUSED("another target", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_CONN_ESTABLISHED, .target = 1});
     REFUSED("another target", SPAWN, READY, ISSUE, ANSWER, {.kind = RAD__LOAD_ISSUED, .request = 2, .target = 1});

@@ -1,5 +1,5 @@
-/* test_arrivals.c — who serves an arrival: whoever was busy last, over connections that are open before the first
- * one comes; and what an arrival asks for, which does not depend on that. */
+/* test_arrivals.c — who serves an arrival: the one that was busy last first, over connections that are open before the
+ * first one comes; and what an arrival asks for, which does not depend on that. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

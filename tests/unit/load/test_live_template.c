@@ -264,7 +264,7 @@ static void mistakes_are_named(void **state)
         EXPECT(text, RAD__LOAD_IN_BODY, expected);
     }
     EXPECT("/a b", RAD__LOAD_IN_PATH, "here: byte 0x20 has to be percent-encoded");
-    EXPECT("a\nb", RAD__LOAD_IN_HEADER, "here: byte 0x0a cannot stand in a header");
+    EXPECT("a\nb", RAD__LOAD_IN_HEADER, "here: byte 0x0a is not allowed in a header");
 }
 
 static void rows_are_dealt_out(void **state)

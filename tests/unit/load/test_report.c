@@ -529,7 +529,7 @@ static void a_long_run_is_drawn_with_few_points(void **state)
     rad_load_result *r = run_of(&scene, 5);
     char *text = report_text(r, RAD_LOAD_HTML);
     check_html(text);
-    has(text, "Each point stands for 9 seconds");
+    has(text, "Each point is 9 seconds");
     has(text, "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 answers/s, 0 errors, 1 users");
     rad__free(text);
     rad_load_result_free(r);

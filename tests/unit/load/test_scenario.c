@@ -627,7 +627,7 @@ static void outlines(void **state)
     char *text = rad_load_outline(made);
     assert_string_equal(text, "shop: buys\n"
                               "  schedule   0 to 10.5 arrivals a second in 90s\n"
-                              "  served by  2 users, whoever was busy last; an arrival that finds "
+                              "  served by  2 users, the one that was busy last first; an arrival that finds "
                               "all of them busy waits\n"
                               "  think time 1ms to 2ms after each request\n"
                               "  warm-up    1s, left out of statistics\n"

@@ -173,14 +173,14 @@ static void test_folders(void **state)
     rad__os_names_free(&names);
     rmdir("files/sub");
     assert_int_equal(rad__os_list(&names, "files/none", &error), RAD_EINPUT);
-    assert_string_equal(error.text, "files/none: cannot list the folder: No such file or directory");
+    assert_string_equal(error.text, "files/none: cannot list the directory: No such file or directory");
     error = (rad_error){0};
     assert_int_equal(rad__os_make_directory("files/a/b", &error), RAD_EIO);
-    assert_string_equal(error.text, "files/a/b: cannot make the folder: No such file or directory");
+    assert_string_equal(error.text, "files/a/b: cannot create the directory: No such file or directory");
     error = (rad_error){0};
     assert_int_equal(rad__os_write_file(path, "", 0, &error), 0);
     assert_int_equal(rad__os_make_directory(path, &error), RAD_EIO);
-    assert_string_equal(error.text, "files/one: cannot make the folder: File exists");
+    assert_string_equal(error.text, "files/one: cannot create the directory: File exists");
 }
 
 /* ---- Failing ---------------------------------------------------------------------------------------- */

@@ -580,7 +580,7 @@ static void mistakes_are_told_from_bugs(void **state)
         {leaves_its_nursery, "rad_nursery_wait: fiber 1 has ended and did not wait for its nursery"},
         {waits_twice, "rad_nursery_wait: the nursery was waited for"},
         {lets_another_wait, "rad_nursery_wait: another fiber has opened it"},
-        {destroys_what_is_waited_for, "rad_chan_destroy: somebody waits for it"},
+        {destroys_what_is_waited_for, "rad_chan_destroy: a fiber or thread waits for it"},
     };
     (void)state;
     assert_false(rad_is_canceled()); /* anybody */

@@ -538,9 +538,9 @@ static void waits_without_the_mutex(void)
 static void mistakes_stop_the_process(void **state)
 {
     (void)state;
-    expect_misuse(unlocks_what_is_free, "rad_mutex_unlock: nobody holds it");
-    expect_misuse(unlocks_twice, "rad_mutex_unlock: nobody holds it");
-    expect_misuse(unlocks_another_ones, "rad_mutex_unlock: somebody else holds it");
+    expect_misuse(unlocks_what_is_free, "rad_mutex_unlock: it is not locked");
+    expect_misuse(unlocks_twice, "rad_mutex_unlock: it is not locked");
+    expect_misuse(unlocks_another_ones, "rad_mutex_unlock: another fiber or thread holds it");
     expect_misuse(locks_twice, "rad_mutex_lock: the caller holds it already");
     expect_misuse(waits_without_the_mutex, "rad_cond_wait: the caller does not hold the mutex");
 }

@@ -728,8 +728,8 @@ static void meets_nobody(void)
 static void mistakes_stop_the_process(void **state)
 {
     (void)state;
-    expect_misuse(unlocks_what_is_free, "rad_rwlock_unlock: nobody has it");
-    expect_misuse(unlocks_another_ones, "rad_rwlock_unlock: somebody else has it");
+    expect_misuse(unlocks_what_is_free, "rad_rwlock_unlock: it is not locked");
+    expect_misuse(unlocks_another_ones, "rad_rwlock_unlock: another fiber or thread has it");
     expect_misuse(writes_twice, "rad_rwlock_write: the caller has it already");
     expect_misuse(reads_what_it_writes, "rad_rwlock_read: the caller has it to write");
     expect_misuse(is_done_too_often, "rad_waitgroup_done: more done than added");

@@ -207,7 +207,7 @@ static const struct mistake {
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend\n} }", "test:4:1: expected a role"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend r1 x\n} }", "test:4:6: expected a role"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend C x\n} }", "test:4:6: protocol P has no role C"},
-    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend A x\n} }", "test:4:6: nobody sends to itself"},
+    {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend A x\n} }", "test:4:6: a role does not send to itself"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B\n} }", "test:4:1: expected the name of a message"},
     {"protocol P { roles A, B\nA -> B: x(int)\ncode A {\nsend B x r16\n} }",
      "test:4:10: there are 16 registers, r0 to r15"},

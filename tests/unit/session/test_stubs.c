@@ -165,7 +165,7 @@ static void what_is_not_allowed_is_refused_and_changes_nothing(void **state)
     assert_int_equal(Team_Boss_begin(&b, &s), 0);
     assert_int_equal(Team_W_begin(&w, &s, 1), 0);
     assert_int_equal(Team_W_begin(&other, &s, 1), RAD_EINPUT);
-    assert_string_equal(Team_W_error(&other), "somebody plays W[1] already");
+    assert_string_equal(Team_W_error(&other), "the role W[1] is played already");
     assert_int_equal(Team_W_begin(&other, &s, 4), RAD_EINPUT);
     assert_string_equal(Team_W_error(&other), "there is no such role in protocol Team");
     assert_int_equal(Team_W_end(&other), 0);

@@ -22,7 +22,7 @@ enum { OUTCOMES, FAIL, PROPER };
 
 static const rad_param flow_params[] = {
     {"outcomes", 0, 0, INT64_MAX, "0: tasks and events are chosen; from 1: drawn from this seed", true},
-    {"fail", 0, 0, 1, "1: a case that ends as failed is a failure", true},
+    {"fail", 0, 0, 1, "1: an execution that ends as failed is a failure", true},
     {"proper", 1, 0, 1, "0: completing while others are at work is fine", true},
     {NULL, 0, 0, 0, NULL, false}};
 
@@ -307,7 +307,7 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
     char text[100];
     rad__flow_vm_describe(t->vm, line, context);
     if (t->vm->live > 0) return;
-    snprintf(text, sizeof text, "the case is %s", rad__flow_state_name(t->vm->result));
+    snprintf(text, sizeof text, "the execution is %s", rad__flow_state_name(t->vm->result));
     line(context, text);
 }
 

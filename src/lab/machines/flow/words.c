@@ -73,7 +73,7 @@ static const char *named_words(const telling *t, const rad_flow_op *op)
     case RAD_OP_CANCEL: return cancel_words(t, op);
     case RAD_OP_REACH: return words(t->w, "reaches %s", name_at(t, tree->milestones, op->a));
     case RAD_OP_EXPIRE: return words(t->w, "expires %s", name_at(t, tree->milestones, op->a));
-    case RAD_OP_AWAIT: return words(t->w, "goes on: %s holds", name_at(t, tree->milestones, op->a));
+    case RAD_OP_AWAIT: return words(t->w, "continues: %s holds", name_at(t, tree->milestones, op->a));
     case RAD_OP_ACQUIRE: return words(t->w, "takes lock %s", name_at(t, tree->locks, op->a));
     case RAD_OP_RELEASE: return words(t->w, "gives back lock %s", name_at(t, tree->locks, op->a));
     case RAD_OP_COMPENSATE: return words(t->w, "undoes the next of region %s", name_at(t, tree->regions, op->a));
@@ -111,7 +111,7 @@ static const char *other_words(const telling *t, const rad_flow_op *op)
 {
     if (op->code == RAD_OP_FINISH) return words(t->w, "%s fails", task_name(t, t->p->code[op->b].a));
     if (op->code == RAD_OP_AWAIT)
-        return words(t->w, "goes on: %s has expired", name_at(t, t->p->tree->milestones, op->a));
+        return words(t->w, "continues: %s has expired", name_at(t, t->p->tree->milestones, op->a));
     if (op->code == RAD_OP_COMPENSATE) return words(t->w, "has undone all");
     return NULL;
 }

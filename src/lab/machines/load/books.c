@@ -26,7 +26,7 @@ static void read_issued(rad__load_trial *t, const rad__load_event *e)
         const struct rad__load_user *u = &t->core.users[i];
         bool same_step = u->step == t->core.users[e->vu].step && u->state == RAD__LOAD_READY;
         CHECK(t, RAD__LOAD_ORACLE_ORDER, !same_step || other->ready_tick >= a->ready_tick, i,
-              "user %u is at the same step and was ready before user %u, who is served", i, e->vu);
+              "user %u is at the same step and was ready before user %u, which is served", i, e->vu);
         CHECK(t, RAD__LOAD_ORACLE_STARVED, other->overtaken <= 2 * (uint64_t)t->core.user_capacity + 16, i,
               "user %u is ready, and others were served %" PRIu64 " times", i, other->overtaken);
     }

@@ -25,7 +25,7 @@ static const rad_param load_params[] = {
     {"streams", 1, 1, 100, "requests at once on a connection", false},
     {"events", 3, 1, 1000000, "that may wait in the queue", true},
     {"batch", 2, 1, 10000, "users that may be activated in a tick", true},
-    {"arrivals", 0, 0, 1000, "open schedule: so many in 200 ticks; 0: closed", false},
+    {"arrivals", 0, 0, 1000, "open model: arrivals in 200 ticks; 0: closed", false},
     {NULL, 0, 0, 0, NULL, false},
 };
 
@@ -121,7 +121,7 @@ static int trial_create(void **self, const rad_case *c, rad_error *error)
 enum { TURNS };
 
 static const rad_param scenario_params[] = {
-    {"turns", 300, 1, 1000000, "after so many the run is interrupted", false},
+    {"turns", 300, 1, 1000000, "ticks after which the run is interrupted", false},
     {NULL, 0, 0, 0, NULL, false},
 };
 

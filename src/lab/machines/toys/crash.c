@@ -60,7 +60,7 @@ static const rad_param crash_params[] = {
 
 const rad_machine rad__toy_crash = {
     .name = "crash",
-    .about = "lazy initialisation; who comes at the wrong moment reads through a null pointer",
+    .about = "lazy initialisation; a thread that comes between two writes reads through a null pointer",
     .params = crash_params,
     .bug = "`ready` is written before the pointer is: the process dies with a segmentation fault",
     .bug_site = FOLLOW,

@@ -60,7 +60,7 @@ const rad_machine rad__toy_philosophers = {
     .name = "philosophers",
     .about = "dining philosophers: each takes the left fork, then the right one",
     .params = philosophers_params,
-    .bug = "when all hold their first fork, nobody gets a second one",
+    .bug = "when all hold their first fork, none gets a second one",
     .bug_site = SECOND,
     .create = philosophers_create,
     VM_FUNCTIONS,

@@ -410,7 +410,7 @@ const rad_machine rad__toy_qsort_mt = {
     .name = "qsort-mt",
     .about = "a quicksort that gives parts of the list to other threads (SCTBench qsort_mt)",
     .params = qsort_params,
-    .bug = "a worker can see that it has work before it is told which",
+    .bug = "a worker can see that it has work before it can see which",
     .bug_site = W_COUNT,
     .create = qsort_create,
     VM_FUNCTIONS,

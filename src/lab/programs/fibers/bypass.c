@@ -53,8 +53,7 @@ static void report(void)
 {
     char why[100];
     uint32_t number = watched.who->number;
-    snprintf(why, sizeof why, "In %u rounds, in each of which everybody who could go on did, others got it",
-             ROUNDS_MOST);
+    snprintf(why, sizeof why, "In %u rounds, in each of which all that could run did, others got it", ROUNDS_MOST);
     rad__frames_tell_all(false);
     rad__stage.over = true;
     rad__tell_stuck(RAD_ORACLE_STARVED, &number, 1, why);

@@ -113,8 +113,8 @@ static void report(void)
         if (is_starved(r)) starved[starved_count++] = i;
     }
     snprintf(why, sizeof why,
-             "Steps %llu to %llu can repeat for ever: they end in the state in which they began, "
-             "and everybody who can go on does",
+             "Steps %llu to %llu can repeat forever: they end in the state in which they began, "
+             "and each that can run does",
              (unsigned long long)lap.mark, (unsigned long long)rad__stage.steps - 1);
     rad__frames_tell_all(false);
     rad__stage.over = true;
