@@ -115,14 +115,14 @@ typedef struct rad_effect {
     const char *thread;   /* the role, or one of its parallel branches: "Alice.2" */
     const char *partner;  /* or NULL */
     const char *name;     /* of the message or of what is done; NULL of a selection */
-    uint64_t occurrence;  /* how many effects this thread has had before */
+    uint64_t occurrence;  /* how many effects this coroutine has had before */
     uint64_t draw;        /* the same number in every run of this seed: the only randomness there is */
     uint32_t field_count; /* how many are given, or wanted */
     rad_session_value fields[RAD_EFFECT_FIELDS_MAX]; /* wanted ones have their types, and are 0, false or "" */
     uint32_t option_count;
     const rad_effect_option *options; /* of a selection */
     uint32_t chosen;                  /* … to be set, with field_count and fields of that option */
-    void *coroutine_state;            /* of this thread of this session, and of no other: rad_session_coroutine_state */
+    void *coroutine_state;            /* of this coroutine of this session alone: rad_session_coroutine_state */
 } rad_effect;
 
 enum rad_effect_result {
@@ -251,7 +251,7 @@ typedef struct rad_session_event {
     uint16_t kind;
     uint16_t label;  /* rad_protocols_text; or the kind of fault */
     uint32_t edge;   /* RAD_NONE: none */
-    uint64_t number; /* of the message on its edge, of the effect in its thread */
+    uint64_t number; /* of the message on its edge, of the effect in its coroutine */
     uint64_t value;  /* a hash of the fields */
     uint64_t causes; /* a hash of everything that this event depends on, itself included */
 } rad_session_event;
@@ -264,15 +264,15 @@ RAD_API const char *rad_session_event_name(uint32_t kind);
 RAD_API uint64_t rad_session_filter(const rad_session_event *events, uint64_t count, uint32_t session,
                                     rad_session_event *out);
 
-/* Drops ticks and puts threads after each other: equal for all N and policies. Sessions that code opens have numbers in
- * the order in which that happened: of those, rad_session_trace_text, which goes by their paths, is equal. */
+/* Drops ticks and puts coroutines after each other: equal for all N and policies. Sessions that code opens have numbers
+ * in the order in which that happened: of those, rad_session_trace_text, which goes by their paths, is equal. */
 RAD_API void rad_session_normalize(rad_session_event *events, uint64_t count);
 
 typedef struct rad_session_info {
     uint32_t sessions, sessions_closed, sessions_faulted;
     uint32_t coroutines, ready, blocked, ended;
     uint64_t rounds, instructions, messages, effects;
-    /* Of everything that happened, as each thread saw it: the same for all N and policies. */
+    /* Of everything that happened, as each coroutine saw it: the same for all N and policies. */
     char digest[33];
 } rad_session_info;
 
@@ -296,7 +296,7 @@ typedef struct rad_coroutine {
     const char *session, *role, *thread; /* as in rad_effect */
     enum rad_coroutine_phase phase;
     const char *waits;     /* of a blocked one: why ("waits for a message"); NULL: it is not */
-    const char *from, *to; /* … and the threads at the ends of the buffer, if it waits for one */
+    const char *from, *to; /* … and the coroutines at the ends of the buffer, if it waits for one */
     const char *fault;     /* of its session; NULL: none */
     uint32_t line;         /* of the file, where it is or where it faulted; 0: nowhere */
     uint64_t events, effects;
@@ -362,7 +362,7 @@ RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
 /* ---- Is it the same under every schedule? ----------------------------------------------------------------- */
 
 /* Two runs of the same sessions, with the same seed and handlers, both with options.log and options.record. Equal: each
- * thread's events are the same, with the same causes, as far as both have come; so are effects; and if both are
+ * coroutine's events are the same, with the same causes, as far as both have come; so are effects; and if both are
  * complete, final types and registers. True when so; otherwise `text` names the first difference. A handler is named
  * if it is to blame: if everything before it was the same, and its answer was not. */
 RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size);

@@ -67,7 +67,7 @@ try replay locks.min.raddle.json --realign
 has out "document   the recorded one" "without one it is that of the file, and the report says so"
 try replay locks.min.raddle.json lines.flow
 status 2 "a document without --realign"
-has err "needs --realign alone" "says what it takes"
+has err "a DOCUMENT needs --realign" "says what it takes"
 cat >talk.session <<'END'
 locals Talk {
   roles A, B
