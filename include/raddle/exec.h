@@ -86,8 +86,8 @@ typedef struct rad_exec_options {
     bool plain_wake;      /* wake workers in turn, asleep or not: simple, and slower; stacks of those who
                           * wait for groups are not bounded then */
     bool stop_on_failure; /* a task that fails stops everything, instead of letting what there is run */
-    /* When stopped: gets each task that was taken and will not be run (but no job of a group: its group
-     * is told; and a blocked one only when it is woken). Called on threads of the executor or in destroy,
+    /* When stopped: gets each task that was taken and will not be run (but no job of a group: waiting for
+     * that returns false; and a blocked one only when it is woken). Called on threads of the executor or in destroy,
      * perhaps on several at a time. NULL: none. */
     void (*drop)(void *context, rad_task *task);
     void *drop_context;

@@ -96,6 +96,14 @@ comm -23 docs linked >alone
 [ ! -s alone ]
 report $? "every page in docs/ is linked from another one" alone
 
+# Habits of speech that hide who does what stay out of what a user reads (names with - or _ around a word are names).
+habits="(^|[^-_])\\b(goes on|go on|going on|[Ww]hoever|so many|(is|are) told|stands?|preset)\\b([^-_;]|$)"
+(cd "$src" && grep -nE "$habits" README.md CONTRIBUTING.md include/raddle/*.h $(ls docs/*.md | grep -v scoreboard)) >said
+for verb in tour list run explore replay shrink show corpus test cc c++ exec session load flow; do "$RADDLE" "$verb" --help; done |
+    grep -nE "$habits" >>said
+[ ! -s said ]
+report $? "pages, headers and help without habits of speech" said
+
 # Pages of rules: each test that a row names exists, each planted bug is in a list, and one of the row's tests is in a
 # program that the list expects to find it (the hunt of the executor is none of them).
 cat >rules.awk <<'END'

@@ -551,7 +551,7 @@ static void write_begin(stub_writer *w)
     const rad_ast_role *f = family(w, w->family);
     rad__bytes_format(&w->out, "typedef struct %s_%s {\n    rad_endpoint party;\n} %s_%s;\n\n", p, role, p, role);
     rad__bytes_format(&w->out,
-                      "/* RAD_EINPUT: somebody plays it already, or the headers do not fit together. */\n"
+                      "/* RAD_EINPUT: it is played already, or the headers do not fit together. */\n"
                       "static inline int %s_%s_begin(%s_%s *self, const %s *session%s)\n{\n"
                       "    return rad_endpoint_begin(&self->party, session->talk, &%s_%s_table, ",
                       p, role, p, role, p, f->ranged ? ", int which" : "", p, role);
