@@ -78,6 +78,13 @@ compiles "memory_fibers.c compiles" "$library" "$RADDLE" cc -std=gnu11 -g -O2 "$
 finds memory_fibers counter exit@1
 try explore --runs 100 ./memory_fibers stacks
 status 0 "fibers on the stacks of others: no race"
+compiles "memory_order.c compiles" "$library" "$RADDLE" cc -std=gnu11 -g -O1 "$programs/memory_order.c" -o memory_order
+for kept in mutex time rwlock semaphore condition channel select barrier; do
+    try explore --runs 600 --clock quiet ./memory_order $kept
+    status 0 "three fibers that come twice, one after the other by $kept: no race"
+done
+try explore --runs 30 --no-shrink ./memory_order bare
+status 1 "by nothing: a race"
 
 # ---- Compilers -----------------------------------------------------------------------------------------------------
 try cc -fsanitize=address -c "$programs/memory.c"

@@ -211,6 +211,15 @@ static int64_t connect_checked(int fd, const struct sockaddr *address, uint32_t 
     return rad__op_connect(fd, address, length, until);
 }
 
+/* The point is about the condition; the mutex is given back while it waits, and taken again. */
+static int cond_wait(rad_cond *c, rad_mutex *m, rad_time until)
+{
+    rad__watched_release(m);
+    int code = rad__op_cond_wait(c, m, until);
+    rad__watched_acquire(m);
+    return code;
+}
+
 /* What was initialised is for who comes later: the point came before it. */
 static int run_once(rad_once *once, rad_fn fn, void *arg, rad_time until)
 {
@@ -225,6 +234,7 @@ static int fd_wait_checked(int fd, unsigned interest, rad_time until)
     return rad__op_fd_wait(fd, interest, until);
 }
 
+#define rad__op_cond_wait     cond_wait
 #define rad__op_once_run      run_once
 #define rad__op_now           look_now
 #define rad__op_after         look_after
@@ -266,6 +276,7 @@ typedef struct call {
 
 static inline void call_ends(const call *c)
 {
+    if (rad__monitor != NULL && rad__stage.running) rad__watched_done(c->site, c->about);
     rad__point_after(c->site, c->about);
 }
 

@@ -1,10 +1,11 @@
 /* edges.c — what the lab's own operations order: create and join, locks, channels, wakes.
  *
  * An operation is a point first (rad__point, rad__thread_waits); when its runner has been chosen, it hears of what
- * others have done to the object before, and passes on what it has done itself. That is more than some operations
- * promise (a sender of a channel with room hears of its receivers), so it hides races rather than making them up. A
- * lock is heard when it is taken and passed on when it is given back; readers of a rwlock do not hear of each
- * other. Whoever lets somebody else continue passes on to it. */
+ * others have done to the object before, and passes on what it has done itself; one of a fiber, which may wait in
+ * production's code, hears again before it returns. That is more than some operations promise (a sender of a channel
+ * with room hears of its receivers), so it hides races rather than making them up. A lock is heard when it is taken and
+ * passed on when it is given back; readers of a rwlock do not hear of each other. Whoever lets somebody else continue
+ * passes on to it. */
 #include "lab/programs/watched/watched.h"
 
 #include "lab/programs/fibers/tell.h"
@@ -189,4 +190,19 @@ void rad__watched_operation(uint32_t site, const void *object)
     case RAD_AT_pthread_rwlock_unlock: rwlock_given(object); return;
     default: rad__watched_acquire(object); rad__watched_release(object);
     }
+}
+
+/* A call that waited may have been woken by one runner and got what it waited for after another: it hears again of what
+ * was done to the object until now. */
+void rad__watched_done(uint32_t site, const void *object)
+{
+    rad_watch *w = rad__monitor;
+    rad_view *v = rad__view_now(w);
+    if (v == NULL) return;
+    if (site == RAD_AT_select)
+        rad__watched_hears_all(w, v);
+    else if (site == RAD_AT_nursery_wait)
+        rad__watched_acquire(&ended);
+    else
+        rad__watched_acquire(object);
 }

@@ -193,6 +193,7 @@ RAD_INTERNAL void rad__watched_run(void);             /* the first decision is n
 RAD_INTERNAL void rad__watched_begins(rad_runner *r); /* the runner that runs has made it */
 RAD_INTERNAL void rad__watched_ended(rad_runner *r);
 RAD_INTERNAL void rad__watched_operation(uint32_t site, const void *object); /* of the lab's own */
+RAD_INTERNAL void rad__watched_done(uint32_t site, const void *object);      /* a call of a fiber, before it returns */
 RAD_INTERNAL void rad__watched_wakes(const rad_runner *r);                   /* the runner that runs lets it go on */
 RAD_INTERNAL void rad__watched_joins_all(void);                              /* it has waited for all fibers */
 RAD_INTERNAL void rad__watched_acquire(const void *object);
