@@ -120,7 +120,7 @@ int load_policy(cli *c, const char **name) RAD_COMMAND(load_policy);
 int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);
 
 /* What a file is, by its first bytes. */
-enum file_kind { FILE_SCHEDULE, FILE_DECISIONS, FILE_LOAD, FILE_JOURNAL, FILE_UNKNOWN };
+enum file_kind { FILE_SCHEDULE, FILE_DECISIONS, FILE_LOAD, FILE_JOURNAL, FILE_EMPTY, FILE_UNKNOWN };
 enum file_kind file_kind(const char *path) RAD_COMMAND(file_kind);
 
 /* The one FILE of replay, shrink, show. Returns 0 or an exit status. */

@@ -193,7 +193,7 @@ static int show_by_kind(cli *c, const char *path, const show_args *args)
     enum file_kind kind = file_kind(path);
     bool other = kind == FILE_LOAD || kind == FILE_JOURNAL;
     if (kind == FILE_SCHEDULE) return GO_ON;
-    if (kind == FILE_UNKNOWN) return show_unknown(c, path);
+    if (kind == FILE_UNKNOWN || kind == FILE_EMPTY) return show_unknown(c, path);
     if (args->only_case || args->width || args->all)
         return bad_usage(c, "'%.400s': --case, --width and --all need a schedule file", path);
     if (kind == FILE_DECISIONS) return show_log(c, path, args->json);

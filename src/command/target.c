@@ -205,7 +205,8 @@ enum file_kind file_kind(const char *path)
     size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
     if (f) fclose(f);
     const char *at = head + strspn(head, " \t\r\n");
-    for (size_t i = 0; i < sizeof all / sizeof *all && size > 0; i++)
+    if (size == 0) return FILE_EMPTY;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (strncmp(at, all[i].magic, strlen(all[i].magic)) == 0) return all[i].kind;
     return FILE_UNKNOWN;
 }
@@ -219,7 +220,7 @@ static int not_schedule(cli *c, const char *path)
         complain(c, "'%.400s': the journal of a workflow; 'raddle flow replay' takes its directory", path);
         break;
     case FILE_UNKNOWN: complain(c, "'%.400s': neither a schedule file (JSON) nor a decision log", path); break;
-    default: return 0;
+    default: return 0; /* an empty file is a schedule file that was cut off: its reader says where */
     }
     return EXIT_USAGE;
 }

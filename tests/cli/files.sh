@@ -6,18 +6,24 @@ try explore locks
 status 1 "a failure to work with"
 good=locks.raddle.json
 
+refused_by() { # VERB FILE REASON NAME
+    try "$1" "$2"
+    status 2 "$1: $4"
+    check "$1: $4: nothing on stdout" [ ! -s out ]
+    is err "raddle $1: $3" "$1: $4: the message"
+}
+
 refused() { # FILE REASON NAME
     for verb in replay shrink show; do
-        try "$verb" "$1"
-        status 2 "$verb: $3"
-        check "$verb: $3: nothing on stdout" [ ! -s out ]
-        is err "raddle $verb: $2" "$verb: $3: the message"
+        refused_by "$verb" "$@"
     done
 }
 
 refused none.raddle.json "cannot open 'none.raddle.json': No such file or directory" "a missing file"
 mkdir folder
-refused folder "'folder': a directory; 'raddle corpus' replays all files of one" "a folder"
+refused_by replay folder "'folder': a directory; 'raddle corpus' replays all files of one" "a folder"
+refused_by shrink folder "'folder': a directory, not a regular file" "a folder"
+refused_by show folder "'folder': a directory, not a regular file" "a folder"
 
 sed 's/"seed": 1,/"seed": 2,/' $good >edited.raddle.json
 refused edited.raddle.json \
@@ -48,9 +54,11 @@ status 2 "a truncated artifact"
 check "a truncated artifact: file and line" grep -qE '^raddle replay: cut.raddle.json:[0-9]+:[0-9]+: expected ' err
 
 : >empty.raddle.json
-try replay empty.raddle.json
-status 2 "an empty file"
-has err "raddle replay: empty.raddle.json:1:" "an empty file: file and line"
+for verb in replay shrink; do
+    try "$verb" empty.raddle.json
+    status 2 "$verb: an empty file"
+    has err "raddle $verb: empty.raddle.json:1:" "$verb: an empty file: file and line"
+done
 echo '{"a": 1} trailing' >junk.raddle.json
 try replay junk.raddle.json
 status 2 "something else"
