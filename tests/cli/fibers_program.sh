@@ -111,7 +111,7 @@ status 2 "replay without the program"
 has err "Type: raddle replay abba.min.raddle.json -- ./abba" "says what to type: a file starts nothing"
 try replay abba.min.raddle.json -- ./abba extra
 status 2 "replay with other arguments"
-has err 'recorded with other arguments: {"arguments":[]}, not {"arguments":["extra"]}' "names both"
+has err 'recorded with the arguments [], not ["extra"]: name the same ones after the program' "names both"
 mkdir -p O3 && makes O3/abba abba -O3
 try replay abba.min.raddle.json -- ./O3/abba
 status 0 "replay with another build of the program"

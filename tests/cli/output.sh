@@ -35,7 +35,7 @@ cp counter.min.raddle.json good.second
 mkdir -p taken/counter.raddle.json taken/counter.min.raddle.json
 try explore counter --output taken
 status 1 "a place that is taken"
-has err "the artifact follows base64-encoded instead" "says so"
+has err "the schedule file follows, base64-encoded" "says so"
 line out "  written    not as a file; feed these lines to: base64 -d > counter.raddle.json" "says how to save it"
 sed -n '/base64 -d > counter.raddle.json/,/^$/p' out | sed '1d' | base64 -d >decoded
 same decoded good.first "the base64 text is the artifact"

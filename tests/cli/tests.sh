@@ -91,7 +91,7 @@ try corpus corpus -- ./edited/tests
 has out "ok         corpus/tests-chooses.min.raddle.json: passes as recorded" "from then on"
 try replay tests-loses.min.raddle.json -- ./tests counts
 status 2 "replay as another test"
-has err "recorded with other arguments" "is refused"
+has err "name the same ones after the program" "is refused"
 sed 's/"loses"/"--list"/' tests-loses.min.raddle.json >forged.raddle.json
 try replay --edited forged.raddle.json -- ./tests
 status 2 "an option in a file"

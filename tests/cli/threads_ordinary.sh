@@ -63,7 +63,7 @@ try explore --runs "$runs" --spurious yes ./ordinary spurious fixed
 status 0 "the fixed version has a loop"
 try explore --spurious maybe ./ordinary spurious
 status 2 "--spurious maybe"
-has err "expected yes or no" "--spurious says what it expects"
+has err "--spurious 'maybe': use no or yes" "--spurious says what it expects"
 
 try explore --runs "$runs" --no-shrink ./ordinary queue
 check "found in two phases, told once" [ "$(grep -c "^FAILED" out)" = 1 ]

@@ -205,9 +205,9 @@ static void test_cut_anywhere(void **state)
     }
     expect_words(data, 0, "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
     expect_words(data, 9, "x.log: not a log: expected \"RADDLELOG\" and a line end at the beginning");
-    expect_words(data, 10, "x.log: head: the file ends within it");
-    expect_words(data, 12, "x.log: head: the file ends within it");
-    expect_words(data, 60, "x.log: head: the file ends within it");
+    expect_words(data, 10, "x.log: cut off: the file ends within its head");
+    expect_words(data, 12, "x.log: cut off: the file ends within its head");
+    expect_words(data, 60, "x.log: cut off: the file ends within its head");
     words_for(data, size - 1, words);
     assert_non_null(strstr(words, "x.log: block 0 (byte "));
     assert_non_null(strstr(words, "): the file ends within the block"));
