@@ -478,6 +478,12 @@ typedef struct rad_line {
     const rad_source_place *at; /* of a program under test: the call that it makes; NULL: not known */
 } rad_line;
 
+/* What an actor of a program under test was about to do when the run ended. */
+typedef struct rad_pending {
+    const char *site;           /* or "" */
+    const rad_source_place *at; /* NULL: not known, or there is nothing left to do */
+} rad_pending;
+
 typedef struct rad_wait_edge {
     uint32_t actor;
     char object[48];
@@ -492,6 +498,7 @@ typedef struct rad_story {
     rad_line *lines;
     uint32_t wait_count;
     rad_wait_edge *waits; /* at the end */
+    rad_pending *pending; /* of a program under test, one for each actor; otherwise NULL */
     char *state;          /* at the end, in the machine's words, lines that end in "\n"; NULL: it has none */
     /* What a program under test printed, the first 4,095 bytes. NULL: nothing, or it is no program. */
     char *output;

@@ -176,6 +176,22 @@ static void line_case(rad_line *line, const rad_places *places)
     snprintf(line->note + used, sizeof line->note - used, "%sreturns %d", used ? ", " : "", done);
 }
 
+/* What the actors did not come to any more. In a program an action has the number of its actor,
+ * and the death of the process ends them all: one that came to its end itself has no place. */
+static int told_pending(told *t, rad_places *places, rad_error *error)
+{
+    const rad_kernel *k = t->rig.kernel;
+    rad_story *s = &t->story;
+    s->pending = rad__alloc(s->actor_count + 1, sizeof *s->pending);
+    if (s->pending == NULL) return rad__error_memory(error);
+    for (uint32_t i = 0; i < s->actor_count; i++) {
+        s->pending[i] = (rad_pending){.site = ""};
+        if (i >= k->actor_count || i >= k->action_count) continue;
+        s->pending[i] = (rad_pending){site_text(k, k->actions[i].site), rad__places_pending(places, i)};
+    }
+    return 0;
+}
+
 static int told_places(told *t, rad_error *error)
 {
     const rad_kernel *k = t->rig.kernel;
@@ -184,6 +200,7 @@ static int told_places(told *t, rad_error *error)
     if (!rad__places_tell(places, &t->story)) return rad__error_memory(error);
     for (uint64_t i = 0; i < t->story.line_count; i++) line_case(&t->story.lines[i], places);
     if (!rad__blame_tell(rad__under_test_blame(t->rig.self), k, places, &t->story)) return rad__error_memory(error);
+    if (told_pending(t, places, error) != 0) return error->code;
     for (uint32_t i = 0; i < t->story.wait_count; i++) {
         rad_wait_edge *edge = &t->story.waits[i];
         edge->made = rad__places_made(places, k->actors[edge->actor].waits_for);
@@ -286,6 +303,7 @@ void rad_story_free(rad_story *s)
     rad__free(s->actors);
     rad__free(s->lines);
     rad__free(s->waits);
+    rad__free(s->pending);
     rad__free(s->state);
     rad__free(s->output);
     rad__free(s->blame);

@@ -127,17 +127,22 @@ static void tell_decisive(rad_teller *t, const rad_line *entry, uint32_t from)
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin, text, RAD_STYLE_DECISIVE);
 }
 
-/* Of a program: the line of code that the actor was kept from. */
+/* Of a program: the line of code that the actor was kept from, which it may never have come to. */
 static void tell_kept_from(rad_teller *t, uint32_t from, uint64_t at)
 {
     const rad_story *s = t->story;
+    rad_pending next = {.site = ""};
     while (at < s->line_count && s->lines[at].actor != from) at++;
-    if (at == s->line_count || s->lines[at].at == NULL) return;
+    if (at < s->line_count)
+        next = (rad_pending){s->lines[at].site, s->lines[at].at};
+    else if (s->pending)
+        next = s->pending[from];
+    if (next.at == NULL) return;
     char text[RAD_PLACE_MAX + 200], place[RAD_PLACE_MAX];
-    rad__place_text(s->lines[at].at, place);
-    bool is_behind = strcmp(s->lines[at].site, "continue") == 0; /* the call at that line was made */
+    rad__place_text(next.at, place);
+    bool is_behind = strcmp(next.site, "continue") == 0; /* the call at that line was made */
     snprintf(text, sizeof text, "%s stops %s %s%s%s", actor_name(t, from), is_behind ? "after" : "before", place,
-             s->lines[at].at->source[0] ? ": " : "", s->lines[at].at->source);
+             next.at->source[0] ? ": " : "", next.at->source);
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DECISIVE);
 }
 

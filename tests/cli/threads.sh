@@ -60,7 +60,38 @@ why consumed "instead: a signal wakes one thread, a broadcast wakes all"
 try explore --runs 150 ./threads abba
 has out "main waits for forward; forward waits for mutex n (held by" "threads have the names of their functions, locks those of variables"
 has out "preempt forward, run backward" "the switch that matters"
+stops="forward stops before threads.c:$(grep -n 'mutex_lock(second)' "$programs/threads.c" | cut -d: -f1): pthread_mutex_lock(second);"
+has out "$stops" "it says before which line, of a thread that never comes to that line"
 has out "threads.c:" "and places in the source"
+cat >half.c <<'END'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int begun, done;
+static void *half(void *arg)
+{
+    pthread_mutex_lock(&m);
+    begun = 1;
+    pthread_mutex_unlock(&m);
+    pthread_mutex_lock(&m);
+    done = 1;
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+int main(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, half, NULL);
+    pthread_mutex_lock(&m);
+    assert(begun == done);
+    pthread_mutex_unlock(&m);
+    return pthread_join(thread, NULL);
+}
+END
+# shellcheck disable=SC2086
+compiles "half.c compiles" "$library" $cc -std=gnu11 -g -pthread half.c -o half
+try explore --runs 150 --stop-on-first ./half
+has out "half stops after half.c:9: pthread_mutex_unlock(&m);" "nor in a process that dies before"
 for times in 1 2; do
     RADDLE_ADDRESSES=random try replay threads.min.raddle.json -- ./threads abba
     status 0 "replay $times, at other addresses"

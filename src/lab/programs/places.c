@@ -269,6 +269,13 @@ const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step)
     return innermost(p, &p->steps[at], RAD_STREAM_AT_MOST);
 }
 
+const rad_source_place *rad__places_pending(rad_places *p, uint32_t actor)
+{
+    uint64_t at = (uint64_t)actor * RAD_STREAM_AT_MOST;
+    if (at + RAD_STREAM_AT_MOST > p->actor_capacity) return NULL;
+    return innermost(p, &p->actors[at], RAD_STREAM_AT_MOST);
+}
+
 int rad__places_case(const rad_places *p, uint64_t step)
 {
     if (step >= p->case_capacity || p->cases[step].module == RAD_NONE) return -1;

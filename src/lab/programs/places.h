@@ -45,6 +45,9 @@ RAD_INTERNAL const rad_source_place *rad__places_made(rad_places *p, uint32_t ob
 /* The call that this step makes; the same. */
 RAD_INTERNAL const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step);
 
+/* The call that this actor was about to make, or waits in, when the run ended; the same. */
+RAD_INTERNAL const rad_source_place *rad__places_pending(rad_places *p, uint32_t actor);
+
 /* What rad_select returned in this step; negative: nothing. */
 RAD_INTERNAL int rad__places_case(const rad_places *p, uint64_t step);
 

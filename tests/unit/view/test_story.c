@@ -188,6 +188,28 @@ static void test_two_actors_exactly(void **state)
     test_free(m);
 }
 
+/* The preempted actor takes no later step: what it was about to do says where it stopped. */
+static void test_stops_for_good(void **state)
+{
+    (void)state;
+    maker *m = two_actors();
+    rad_source_place at = {.file = "set.c", .line = 7, .source = "b = 1;"};
+    rad_pending pending[] = {{.site = "write b", .at = &at}, {.site = ""}};
+    m->story.pending = pending;
+    char *text = tell(m, 100, false, false);
+    assert_has(text, ">>>  preempt setter, run checker\n       setter stops before set.c:7: b = 1;\n");
+    rad_free(text);
+    pending[0].site = "continue";
+    text = tell(m, 100, false, false);
+    assert_has(text, "setter stops after set.c:7: b = 1;\n");
+    rad_free(text);
+    pending[0].at = NULL;
+    text = tell(m, 100, false, false);
+    assert_null(strstr(text, "setter stops"));
+    rad_free(text);
+    test_free(m);
+}
+
 static void test_every_width(void **state)
 {
     (void)state;
@@ -563,6 +585,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_actors_exactly),
+        cmocka_unit_test(test_stops_for_good),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_hidden_steps),
         cmocka_unit_test(test_rounds),
