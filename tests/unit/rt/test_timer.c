@@ -23,7 +23,7 @@ static uint32_t check_wheel(const rad_wheel *w)
     const char *wrong = rad__wheel_wrong(w);
     if (wrong != NULL) fail_msg("%s", wrong);
     for (uint32_t i = 0; i < RAD_WHEEL_LEVELS * RAD_WHEEL_SLOTS; i++) {
-        const rad_timer_link *head = &w->lists[0][i];
+        const rad_timer_link *head = &w->lists[i / RAD_WHEEL_SLOTS][i % RAD_WHEEL_SLOTS];
         if (w->slots[i / RAD_WHEEL_SLOTS] >> i % RAD_WHEEL_SLOTS & 1)
             for (const rad_timer_link *at = head->next; at != head; at = at->next) count++;
     }
