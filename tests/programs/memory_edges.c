@@ -542,6 +542,7 @@ static void ordered(void)
 {
     pthread_t third;
     both(writes_under_rwlock, reads_under_rwlock);
+    both(reads_under_rwlock, writes_under_rwlock);
     both(spins, spins);
     both(posts, awaits);
     both(meets, meets);
