@@ -242,6 +242,7 @@ row "flow validate" begun_cpu "interrupted" large.flow --states 100000000 --step
 # These are over at once, or have no loop that waits for anything; all but gen, signal and cancel end by the first signal.
 cat >>tried <<'END'
 list
+cc
 exec
 exec gen
 exec run
