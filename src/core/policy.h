@@ -1,7 +1,7 @@
 /* policy.h — who decides within one run.
  *
  * A policy is a table of small functions over its own state; adding one touches its own file and one row
- * of rad__policies. It answers with an index into the decision, so it can return only a member; an index
+ * of POLICIES (policy.c). It answers with an index into the decision, so it can return only a member; an index
  * out of range ends the run as an internal error.
  *
  * The kernel records every decision, whoever made it: the log of any policy is the kernel's choice

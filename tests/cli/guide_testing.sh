@@ -47,7 +47,7 @@ for kind, body in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
         script.write("file %s block.%d\n" % (name, number))
     elif kind == "sh":
         for line in body.splitlines():
-            how = {"fails": "fails", "usually passes": "tries"}.get(line.partition("  # ")[2], "runs")
+            how = {"fails": "fails", "passes or fails": "tries"}.get(line.partition("  # ")[2], "runs")
             script.write("%s %s\n" % (how, line.partition("  # ")[0].strip()))
     else:
         open("block.%d" % number, "w").write(body)
@@ -85,6 +85,18 @@ while read -r what words; do
 done <script
 check "the guide has commands" [ "$commands" -ge 18 ]
 check "the results were written" [ -s results.xml ]
+
+# ---- Where the loader does not look ---------------------------------------------------------------------
+guide=$src/docs/guide-testing.md
+if ldconfig -p 2>/dev/null | grep -q 'libraddle\.so\.0'; then
+    skip "a library that the loader does not find" "raddle is installed here"
+else
+    ./test_pool --list >out 2>err
+    has err "error while loading shared libraries: libraddle.so.0" "without ldconfig or LD_LIBRARY_PATH"
+    has "$guide" "error while loading shared libraries: libraddle.so.0" "the guide quotes what the loader says"
+fi
+check "compiles with -rpath" installed sh -c "cc -g pool.c test_pool.c \$(pkg-config --cflags --libs raddle) -Wl,-rpath,$libraries -o rpath_pool"
+check "and needs nothing else" ./rpath_pool --list
 
 # ---- The finished project -----------------------------------------------------------------------------
 cd .. && cp -r "$src/examples/testing" project && cd project || exit 1

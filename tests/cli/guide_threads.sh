@@ -40,5 +40,17 @@ while read -r what words <&3; do
     esac
 done 3<"$here/script"
 check "ten commands" [ "$(grep -c '^runs' "$here/script")" = 10 ]
+
+# What the guide says of gdb, of the program before it was fixed.
+sed -i '/nobody adds/s/broadcast/signal/' queue.c && cc -g -pthread queue.c -o queue
+in_gdb() { "$RADDLE" replay --gdb queue.min.raddle.json -- ./queue >"$here/out" 2>"$here/err" </dev/null; }
+if ! command -v gdb >/dev/null; then
+    skip "in gdb" "gdb is not installed"
+elif in_gdb && grep -qi "ptrace: operation not permitted" "$here/err"; then
+    skip "in gdb" "attaching is not permitted here"
+else
+    has "$here/out" "Where they wait" "--gdb: the report comes first"
+    check "and gdb stops where a worker ends" grep -qE '^#[0-9]+ .*rad__thread_ends \(' "$here/out"
+fi
 cd "$here" || exit 1
 finish

@@ -1,5 +1,5 @@
 /* calls.h — what becomes of a system call of a program under test that no function of the C library stands for: one by
- * inline assembly, by syscall(2), or within the C library (gate.c). docs/threads-under-test.md has the same lists.
+ * inline assembly, by syscall(2), or within the C library (dispatch.c). docs/threads-under-test.md has the same lists.
  *
  * Simulated  answered as the function of that name is.
  * Waits      as it is; one that would block is a wait of the thread.

@@ -437,7 +437,7 @@ RAD_ANSWER(int, epoll_pwait, (int fd, struct epoll_event *events, int most, int 
     return code;
 }
 
-/* ---- Calls without a name (gate.c): no points, unless they would block ---------------------------------- */
+/* ---- Calls without a name (dispatch.c): no points, unless they would block ------------------------------ */
 
 /* While it waits, its mask is this one: a word of the system, or none. */
 static void mask_begin(const void *word, sigset_t *before)
