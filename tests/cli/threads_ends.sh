@@ -9,6 +9,11 @@ export TMPDIR
 mkdir temporary
 makes_threads ending
 
+# The watch counts CPU time, 10 s of it, so one run is enough, the machine may be busy, and the rest need not wait.
+mkdir endless
+(cd endless && exec "$RADDLE" explore --runs 1 --clock quiet --no-shrink ../ending loop >out 2>err </dev/null) &
+endless=$!
+
 ends() { # HOW STATUS TEXT
     try explore --runs 12 --clock quiet --no-shrink ./ending "$1"
     status "$2" "ending $1"
@@ -25,12 +30,6 @@ ends many 0 "nothing found in 12 runs"
 ends large 0 "nothing found in 12 runs"
 has out "in process 12 runs" "200 MB: in one process, put back after each run"
 
-# The watch counts CPU time, so one run is enough, and the machine may be busy.
-try explore --runs 1 --clock quiet --no-shrink ./ending loop
-status 1 "ending loop: a loop without a call and without an end"
-has out "hang at step 6: step 6 did not return within" "it is a hang"
-check "it has a file" [ -s ending.raddle.json ]
-
 # A program that hashes addresses, such as std::hash<std::thread::id>, does the same in the run that is told as in those
 # that were explored, in workers with donors from before and without.
 addresses_are_told() { # the told run's are those of all explored ones
@@ -42,6 +41,13 @@ try explore --runs 40 --clock quiet --strategy random --show-output shown ./endi
 status 1 "ending addresses"
 check "a run that is told has the addresses of those that were explored" addresses_are_told
 
+wait "$endless"
+status=$?
+mv endless/out endless/err .
+status 1 "ending loop: a loop without a call and without an end"
+has out "hang at step 6: step 6 did not return within" "it is a hang"
+check "it has a file" [ -s endless/ending.raddle.json ]
+
 # ---- Killed ------------------------------------------------------------------------------------------------
 below() { # PID: all processes below it
     local child
@@ -50,22 +56,52 @@ below() { # PID: all processes below it
         below "$child"
     done
 }
-works() { # there are processes below it
-    local i
-    for ((i = 0; i < 600; i++)); do
-        [ "$(below "$search" | wc -l)" -ge 2 ] && return 0
-        sleep 0.05
-    done
-    return 1
+# The child of raddle is the program, and a child of that makes the runs.
+other_worker() { # $works is one that was not killed
+    kill -0 "$search" 2>/dev/null || return 0
+    local program
+    program=$(pgrep -P "$search" | head -n 1)
+    works=$([ -n "$program" ] && pgrep -P "$program" | head -n 1)
+    [ -n "$works" ] && [ "$works" != "$killed" ]
 }
-"$RADDLE" explore --runs 100000000 --strategy random ./ending many >killed.out 2>&1 &
-search=$!
-check "a search is under way" works
-all=$(below "$search")
-kill -9 "$(sed -n 2p <<<"$all")" # the one that makes runs
-sleep 0.5
-check "kill -9 of a process of the program: the search goes on" kill -0 "$search"
-check "with another one" works
+has_worked() { # for a third of a second at least, so what precedes a search is over
+    local used
+    kill -0 "$search" 2>/dev/null || return 0
+    other_worker && used=$(cpu_of "${works:-0}") && [ "$used" -ge 30 ] && [ "$used" -lt 1000000 ]
+}
+begins_search() { # FILE
+    "$RADDLE" explore --runs 100000000 --strategy random --clock quiet ./ending many >"$1" 2>&1 &
+    search=$! works='' killed=''
+}
+
+# Between two units, when it has read the next one and not begun it: the unit is not lost.
+killed_between() {
+    soon has_worked || return 1
+    killed=$works
+    timeout 300 gdb -nx -batch -p "$works" -ex 'break rad__batch_read' -ex continue -ex kill >gdb.out 2>&1
+    grep -q '^Breakpoint 1, .*rad__batch_read' gdb.out && grep -q '^\[Inferior 1 .* killed\]' gdb.out
+}
+begins_search between.out
+if command -v gdb >/dev/null && killed_between; then
+    soon has_worked
+    kill -INT "$search"
+    wait "$search"
+    has between.out "nothing found in" "kill -9 between two units: the search goes on"
+else
+    check "a search that nobody disturbs goes on" kill -0 "$search"
+    kill -9 "$search"
+    wait "$search" 2>/dev/null
+    skip "kill -9 between two units" "gdb cannot be used here"
+fi
+
+begins_search killed.out
+for ((i = 0; i < 20; i++)); do
+    soon other_worker || break
+    killed=$works
+    kill -9 "$killed" 2>/dev/null # it may have ended by itself, as in what precedes a search
+done
+soon other_worker
+check "kill -9 of processes of the program: the search goes on" kill -0 "$search"
 all=$(below "$search")
 kill -9 "$search"
 wait "$search" 2>/dev/null

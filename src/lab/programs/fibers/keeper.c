@@ -239,7 +239,9 @@ static bool worker_ended(rad_keeper *p, int status, rad_worker_note *note)
     if (c->leaving == RAD_LEAVES_APART) run_apart_from_now(p, "");
     if (c->leaving != RAD_LEAVES_NOT) return c->in_unit;
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL; /* perhaps from outside */
-    if (!c->in_unit) return false; /* somebody killed it while it had nothing to do */
+    /* Somebody killed it while it had nothing to do, or had read or written a part of a message: the rest is in the
+     * pipes. When this process is killed, too, raddle starts a program with other pipes. */
+    if (!c->in_unit) kill(getpid(), SIGKILL);
     if (c->now == RAD_NOW_RESTORES) {
         run_apart_from_now(p, "memory could not be put back");
         return true;

@@ -292,9 +292,12 @@ static bool around_unit(rad_rig *rig, enum rad_batch_time when)
         memcpy(rig->why, c->why, sizeof rig->why);
         if (w->snapshot) rad__snapshot_pages_back(w->snapshot);
         return true;
-    case RAD_BATCH_ENDS: return unit_ends(c);
-    case RAD_BATCH_ANSWERED:
+    case RAD_BATCH_ENDS: {
+        bool counts = unit_ends(c);
         c->in_unit = false;
+        return counts;
+    }
+    case RAD_BATCH_ANSWERED:
         if (w->spoilt) worker_leaves(RAD_LEAVES_RENEWED, NULL);
     }
     return true;

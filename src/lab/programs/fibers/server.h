@@ -76,7 +76,7 @@ typedef struct rad_control {
     bool here;                    /* the run under way is in the worker's process */
     bool done;                    /* a child has done what it was for */
     bool copies;                  /* … and a fork copies all of it */
-    bool in_unit;                 /* the worker has not answered yet */
+    bool in_unit;                 /* the worker has read one, and has not begun to answer */
     bool trusts;                  /* the runs of this unit (snapshot.h) */
     bool is_void;                 /* … and should not have done */
     bool careful;                 /* it trusts no more */
