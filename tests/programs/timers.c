@@ -164,11 +164,26 @@ static void reads(void)
     assert(poll(&one, 1, 100) == 1);
     assert(timerfd_gettime(fd, &at) == 0 && at.it_interval.tv_nsec == MS);
     assert(timerfd_settime(fd, 0, &(struct itimerspec){0}, NULL) == 0 && poll(&one, 1, 100) == 0);
-    assert(close(fd) == 0 && timerfd_gettime(fd, &at) == -1);
+    assert(write(fd, &times, sizeof times) == -1 && errno == EINVAL);
+    assert(timerfd_settime(fd, 0x100, &at, NULL) == -1 && errno == EINVAL);
+    assert(timerfd_settime(STDIN_FILENO, 0, &at, NULL) == -1 && errno == EINVAL);
+    assert(close(fd) == 0 && timerfd_gettime(fd, &at) == -1 && errno == EBADF);
+    assert(timerfd_settime(fd, 0, &at, NULL) == -1 && errno == EBADF);
+}
+
+/* Clocks that are none, and clocks without timers. */
+static void no_clocks(void)
+{
+    timer_t t;
+    assert(timer_create(9999, NULL, &t) == -1 && errno == EINVAL);
+    assert(timer_create(CLOCK_MONOTONIC_RAW, NULL, &t) == -1 && errno == EOPNOTSUPP);
+    assert(timerfd_create(9999, 0) == -1 && errno == EINVAL);
+    assert(timerfd_create(CLOCK_MONOTONIC_RAW, 0) == -1 && errno == EINVAL);
 }
 
 static void answers(void)
 {
+    no_clocks();
     calls();
     sends();
     reads();

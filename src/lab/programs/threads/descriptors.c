@@ -212,6 +212,10 @@ static ssize_t write_part(int fd, const void *from, size_t size)
 {
     static ssize_t (*real)(int, const void *, size_t);
     if (real == NULL) rad__libc_find("write", &real);
+    if (rad__timers_have(fd)) { /* which is another kind of descriptor here */
+        errno = EINVAL;
+        return -1;
+    }
     int flags = is_stream(fd) ? fcntl(fd, F_GETFL) : O_NONBLOCK;
     if (flags < 0 || (flags & O_NONBLOCK)) return real(fd, from, size);
     fcntl(fd, F_SETFL, flags | O_NONBLOCK); /* of this descriptor others have none but for us */

@@ -233,6 +233,7 @@ RAD_INTERNAL bool rad__timers_ring(void);
 
 /* This descriptor is closed. */
 RAD_INTERNAL void rad__timers_close(int fd);
+RAD_INTERNAL bool rad__timers_have(int fd);
 
 /* The runner is about to continue: faults of the program use its stack. */
 RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);

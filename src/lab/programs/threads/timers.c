@@ -12,6 +12,7 @@
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -167,6 +168,24 @@ static int fails(int code)
     return -1;
 }
 
+/* Of clocks that have no timers the system says so; which are none, it says in another way. */
+static int wrong_clock(clockid_t clock)
+{
+    struct timespec finest;
+    switch (clock) {
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC_COARSE: return ENOTSUP;
+    default: return clock_getres(clock, &finest) == 0 ? 0 : EINVAL;
+    }
+}
+
+static bool has_file_timers(int clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
+           clock == CLOCK_REALTIME_ALARM || clock == CLOCK_BOOTTIME_ALARM;
+}
+
 /* For timer_settime and timerfd_settime. */
 static int set_time(timer *t, bool absolute, const struct itimerspec *to, struct itimerspec *was)
 {
@@ -306,7 +325,8 @@ RAD_ANSWER(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *i
     struct sigevent usual = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     timer new = {.clock = clock, .fd = -1};
     if (!rad__program_calls()) return RAD_REAL(timer_create)(clock, how, id);
-    if (!takes_notice(&new, how ? how : &usual)) return fails(EINVAL);
+    int code = wrong_clock(clock);
+    if (code != 0 || !takes_notice(&new, how ? how : &usual)) return fails(code ? code : EINVAL);
     if (counts_cpu(clock)) rad__program_reaches("timer_create", "of CPU time never rings");
     timer *t = timer_new(&new);
     if (t == NULL) return fails(EAGAIN);
@@ -316,7 +336,7 @@ RAD_ANSWER(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *i
     t->info.si_code = SI_TIMER;
     t->info.si_timerid = (int)number;
     t->info.si_value = how ? how->sigev_value : (union sigval){.sival_int = (int)number};
-    int code = t->kind == TIMER_THREAD ? threads_begin(t, how) : 0;
+    code = t->kind == TIMER_THREAD ? threads_begin(t, how) : 0;
     return code == 0 ? 0 : fails(code);
 }
 
@@ -359,7 +379,7 @@ RAD_ANSWER(int, timer_delete, (timer_t id))
 RAD_ANSWER(int, timerfd_create, (int clock, int flags))
 {
     if (!rad__program_calls()) return RAD_REAL(timerfd_create)(clock, flags);
-    if (counts_cpu(clock) || (flags & ~(TFD_NONBLOCK | TFD_CLOEXEC))) return fails(EINVAL);
+    if (!has_file_timers(clock) || (flags & ~(TFD_NONBLOCK | TFD_CLOEXEC))) return fails(EINVAL);
     int fd = eventfd(0, flags);
     timer new = {.kind = TIMER_FILE, .clock = clock, .fd = fd};
     if (fd < 0) return -1;
@@ -376,6 +396,17 @@ static timer *timer_by_file(int fd)
     return NULL;
 }
 
+bool rad__timers_have(int fd)
+{
+    return timer_by_file(fd) != NULL;
+}
+
+/* What is no timer's, or no descriptor at all. */
+static int no_timer(int fd)
+{
+    return fails(fcntl(fd, F_GETFD) < 0 ? EBADF : EINVAL);
+}
+
 void rad__timers_close(int fd)
 {
     timer *t = timer_by_file(fd);
@@ -388,7 +419,8 @@ RAD_ANSWER(int, timerfd_settime, (int fd, int flags, const struct itimerspec *to
     uint64_t count;
     if (!rad__program_calls()) return RAD_REAL(timerfd_settime)(fd, flags, to, was);
     timer *t = timer_by_file(fd);
-    if (t == NULL) return fails(EINVAL);
+    if (flags & ~(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)) return fails(EINVAL);
+    if (t == NULL) return no_timer(fd);
     if (is_readable(fd) && read(fd, &count, sizeof count) < 0) return -1;
     return set_time(t, flags & TFD_TIMER_ABSTIME, to, was);
 }
@@ -397,7 +429,7 @@ RAD_ANSWER(int, timerfd_gettime, (int fd, struct itimerspec *at))
 {
     if (!rad__program_calls()) return RAD_REAL(timerfd_gettime)(fd, at);
     const timer *t = timer_by_file(fd);
-    if (t == NULL) return fails(EINVAL);
+    if (t == NULL) return no_timer(fd);
     *at = (struct itimerspec){time_of(t->again_ns), time_of(left(t))};
     return 0;
 }
