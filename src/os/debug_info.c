@@ -68,7 +68,8 @@ enum {
     AT_TYPE = 0x49,
     AT_CALL_FILE = 0x58,
     AT_CALL_LINE = 0x59,
-    OP_ADDR = 0x03
+    OP_ADDR = 0x03,
+    OP_ADDRX = 0xa1
 };
 
 #define LIBDW_CALLS(CALL)                                                                                              \
@@ -104,7 +105,9 @@ enum {
     CALL(Dwarf_Die *, dwarf_formref_die, (Dwarf_Attribute * attribute, Dwarf_Die * die))                               \
     CALL(int, dwarf_formudata, (Dwarf_Attribute * attribute, uint64_t * value))                                        \
     CALL(int, dwarf_aggregate_size, (Dwarf_Die * die, uint64_t * size))                                                \
-    CALL(int, dwarf_getlocation, (Dwarf_Attribute * attribute, Dwarf_Op * *ops, size_t * count))
+    CALL(int, dwarf_getlocation, (Dwarf_Attribute * attribute, Dwarf_Op * *ops, size_t * count))                       \
+    CALL(int, dwarf_getlocation_attr, (Dwarf_Attribute * attribute, const Dwarf_Op *op, Dwarf_Attribute *result))      \
+    CALL(int, dwarf_formaddr, (Dwarf_Attribute * attribute, uint64_t * address))
 
 static struct {
     bool tried, there;
@@ -389,22 +392,32 @@ static void name_parts(naming *n, Dwarf_Die *type, uint64_t offset, const char *
     }
 }
 
+/* A variable that lies in the data. clang writes the number of an address that stands in a table (DWARF 5). */
+static bool lies_at(Dwarf_Die *variable, uint64_t *at)
+{
+    Dwarf_Attribute place, address;
+    Dwarf_Op *ops;
+    size_t count;
+    if (!dw.dwarf_attr_integrate(variable, AT_LOCATION, &place) || dw.dwarf_getlocation(&place, &ops, &count) != 0 ||
+        count != 1)
+        return false;
+    if (ops[0].atom == OP_ADDRX)
+        return dw.dwarf_getlocation_attr(&place, ops, &address) == 0 && dw.dwarf_formaddr(&address, at) == 0;
+    *at = ops[0].number;
+    return ops[0].atom == OP_ADDR;
+}
+
 /* Also in functions: static variables. */
 static void name_variables(naming *n, Dwarf_Die *scope, uint32_t depth)
 {
     Dwarf_Die at, type;
     for (int more = dw.dwarf_child(scope, &at); more == 0; more = dw.dwarf_siblingof(&at, &at)) {
-        Dwarf_Attribute place;
-        Dwarf_Op *ops;
-        size_t count;
+        uint64_t offset;
         int tag = dw.dwarf_tag(&at);
         if (tag == TAG_SUBPROGRAM && depth == 0) name_variables(n, &at, depth + 1);
-        if (tag != TAG_VARIABLE || !dw.dwarf_attr_integrate(&at, AT_LOCATION, &place) ||
-            dw.dwarf_getlocation(&place, &ops, &count) != 0 || count != 1 || ops[0].atom != OP_ADDR ||
-            !type_of(&at, &type))
-            continue;
+        if (tag != TAG_VARIABLE || !lies_at(&at, &offset) || !type_of(&at, &type)) continue;
         const char *name = dw.dwarf_diename(&at);
-        if (name && strlen(name) < RAD_DEBUG_NAME_MAX) name_parts(n, &type, ops[0].number, name, 0);
+        if (name && strlen(name) < RAD_DEBUG_NAME_MAX) name_parts(n, &type, offset, name, 0);
     }
 }
 

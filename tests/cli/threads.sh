@@ -46,6 +46,15 @@ done
 check "two identities" [ "$(sed -n 's/^ *"identity": //p' threads.min.raddle.json threads-2.min.raddle.json | sort -u | wc -l)" -eq 2 ]
 rm -f -- *.json
 
+# clang writes other debug information, and tells more of a function in which an assertion fails.
+if command -v clang >/dev/null; then
+    check "clang compiles threads.c" clang -g -O2 -pthread "$programs/threads.c" -o threads_clang
+    try explore --runs 150 --no-shrink ./threads_clang abba
+    has out "forward waits for mutex n" "clang: locks have the names of variables"
+    try explore --runs 150 ./threads_clang crowd
+    has out "assertion@inside == 1 in enters" "clang: the function of an assertion has its name only"
+fi
+
 # The last ones of `lost` and `consumed`, with what became of the signal.
 why() { # NAME TEXT
     try explore --runs 150 --stop-on-first ./threads "$1"

@@ -179,7 +179,8 @@ static int lab_main(int argc, char **argv, char **envp)
 
 /* ---- A failed assertion --------------------------------------------------------------------------------- */
 
-/* "shop::queue::push" of "void shop::queue::push(int)": C++ and clang say more than the name. */
+/* "shop::queue::push" of "void shop::queue::push(int)", "takes" of "void *takes(void *)": C++ and clang say more than
+ * the name. */
 static void function_name(const char *text, char name[64])
 {
     static const char hidden[] = "(anonymous namespace)";
@@ -188,7 +189,8 @@ static void function_name(const char *text, char name[64])
         if (strncmp(text + end, hidden, sizeof hidden - 1) == 0) end += sizeof hidden - 2;
         depth += text[end] == '<';
         depth -= text[end] == '>' && depth > 0;
-        if (text[end] == ' ' && depth == 0) from = end + 1;
+        bool of_type = end > 0 && strchr("*&", text[end]) && strchr(" *&", text[end - 1]);
+        if ((text[end] == ' ' || of_type) && depth == 0) from = end + 1;
     }
     snprintf(name, 64, "%.*s", (int)(end - from), text + from);
 }
