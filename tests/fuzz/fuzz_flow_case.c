@@ -1,11 +1,12 @@
 /* fuzz_flow_case.c — any flow, and anything that a world may tell it. The bytes up to the first zero are the flow's
  * text (none: a flow that has everything); the rest is what is done with a case of it: steps, answers to what was
- * asked, bytes as keys, names and values, snapshots. The machine stays sound, whatever comes; a case that was put aside
- * and taken up again goes on with the same digest. */
+ * asked, bytes as keys, names and values. A run is put aside in between and continued from its journal, with the same
+ * digest. The machine stays sound, whatever comes. */
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/journal/snapshot.h"
 #include "flow/machine/vm.h"
+
+#include "../support/put_aside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static const char *word(feeder *f, char text[64], size_t *length)
     return text;
 }
 
-static void answer(rad_flow_case *c, feeder *f)
+static void answer(aside *journal, rad_flow_case *c, feeder *f)
 {
     char key[RAD_FLOW_KEY_MAX], text[64];
     size_t length;
@@ -66,11 +67,11 @@ static void answer(rad_flow_case *c, feeder *f)
                          .write_count = how >> 1 & 1};
     bool used;
     rad_error error = {0};
-    rad__flow_case_feed(c, &in, &used, &error);
+    aside_feed(journal, c, &in, &used, &error);
 }
 
 /* Nothing that anybody asked for. */
-static void nonsense(rad_flow_case *c, feeder *f)
+static void nonsense(aside *journal, rad_flow_case *c, feeder *f)
 {
     char key[64], name[64], text[64];
     size_t length;
@@ -87,21 +88,17 @@ static void nonsense(rad_flow_case *c, feeder *f)
     rad_error error = {0};
     in.length = length;
     if (next(f) & 1) in.name = next(f) & 1 ? "go" : "r";
-    rad__flow_case_feed(c, &in, &used, &error);
+    aside_feed(journal, c, &in, &used, &error);
 }
 
-static rad_flow_case *put_aside(rad_flow_case *c)
+static rad_flow_case *put_aside(const aside *journal, rad_flow_case *c)
 {
-    rad_bytes bytes = {0};
     rad_error error = {0};
-    rad_flow_case *again;
-    rad_digest digest = rad__flow_case_digest(c);
-    require(rad__flow_case_save(c, &bytes, &error) == 0);
-    require(rad__flow_case_restore(&again, c->program, bytes.data, bytes.size, &error) == 0);
-    require(rad__digest_equal(digest, rad__flow_case_digest(again)));
-    rad__bytes_free(&bytes);
+    rad_flow_rerun again;
+    require(aside_again(journal, c, &again, &error) == 0);
+    require(again.as_recorded && rad__digest_equal(rad__flow_case_digest(c), rad__flow_case_digest(again.c)));
     rad__flow_case_close(c);
-    return again;
+    return again.c;
 }
 
 static void live(const rad_flow_program *p, feeder *f)
@@ -110,16 +107,19 @@ static void live(const rad_flow_program *p, feeder *f)
     rad_flow_case *c;
     const char *what;
     uint8_t seed = next(f);
-    rad_flow_case_options o = {.policy = seed & 1 ? "random" : "first", .seed = seed, .remember = true};
+    rad_flow_case_options o = {.policy = seed & 1 ? "random" : "first", .seed = seed};
+    aside journal;
     if (rad__flow_case_open(&c, p, &o, &error) != 0) return;
+    aside_begin(&journal, p, &o);
     while (f->at < f->end && rad__flow_case_steps(c) < STEPS_MOST && c->vm->token_count < TOKENS_MOST) {
         uint8_t way = next(f);
         if (rad__flow_case_run(c, way >> 2) > RAD_CASE_WAITING) break;
-        if (way % 4 == 0) answer(c, f);
-        if (way % 4 == 1) nonsense(c, f);
-        if (way % 4 == 2 && next(f) % 8 == 0) c = put_aside(c);
+        if (way % 4 == 0) answer(&journal, c, f);
+        if (way % 4 == 1) nonsense(&journal, c, f);
+        if (way % 4 == 2 && next(f) % 8 == 0) c = put_aside(&journal, c);
         require(rad__flow_vm_valid(c->vm, &what));
     }
+    rad__bytes_free(&journal.bytes);
     rad__flow_case_close(c);
 }
 

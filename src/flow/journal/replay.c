@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { ASKS_LEAST = 64 };
+
 static void differs(rad_flow_rerun *r, const rad_flow_record *record, const char *what)
 {
     r->as_recorded = false;
@@ -14,13 +16,12 @@ static void differs(rad_flow_rerun *r, const rad_flow_record *record, const char
              rad__flow_record_name(record->type), (unsigned long long)record->step, what);
 }
 
-/* A replay runs nothing; one that remembers is gone on with, by somebody who has to know what is under way. */
-static void forget_asks(rad_flow_case *c)
+/* A replay runs nothing, and keeps what is still asked for: by the end, or when there is twice as much as was kept. */
+static void keep_asks(rad_flow_rerun *r)
 {
-    if (c->memory != NULL)
-        rad__flow_asks_prune(c);
-    else
-        rad__flow_asks_taken(c);
+    if (r->c->ask_count < r->asks_most) return;
+    rad__flow_asks_prune(r->c);
+    r->asks_most = 2 * r->c->ask_count + ASKS_LEAST;
 }
 
 /* Until `step` steps are done, or nothing can go on. */
@@ -31,7 +32,7 @@ static void go_to(rad_flow_rerun *r, uint64_t step)
         uint64_t at = rad__flow_case_steps(c), left = step - at;
         if (at >= step) return;
         rad__flow_case_run(c, left < r->quantum ? left : r->quantum);
-        forget_asks(c);
+        keep_asks(r);
         if (r->history != NULL) rad__flow_history_take(r->history, c);
         if (rad__flow_case_steps(c) == at) return;
     }
@@ -71,15 +72,14 @@ static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *err
     return 0;
 }
 
-static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, bool remember, rad_error *error)
+static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, rad_error *error)
 {
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
     rad_flow_case_options o = {.policy = j->header.policy,
                                .seed = j->header.seed,
                                .initial = j->header.initial,
-                               .initial_count = j->header.initial_count,
-                               .remember = remember};
+                               .initial_count = j->header.initial_count};
     int status = rad__flow_case_open(&out->c, p, &o, error);
     if (status != 0) return status;
     rad_flow_record record;
@@ -97,6 +97,7 @@ static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journ
         out->c = NULL;
         return status;
     }
+    rad__flow_asks_prune(out->c);
     if (out->history != NULL) rad__flow_history_end(out->history, out->c);
     return 0;
 }
@@ -107,11 +108,5 @@ int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad
     *out = (rad_flow_rerun){.as_recorded = true, .history = history, .quantum = quantum};
     if (quantum == 0) out->quantum = UINT64_MAX;
     if (history != NULL && out->quantum > RAD_HISTORY_EVERY) out->quantum = RAD_HISTORY_EVERY;
-    return replay(out, p, j, false, error);
-}
-
-int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, rad_error *error)
-{
-    *out = (rad_flow_rerun){.as_recorded = true, .quantum = UINT64_MAX};
-    return replay(out, p, j, true, error);
+    return replay(out, p, j, error);
 }

@@ -1,7 +1,8 @@
 /* replay.h — a case again from its journal: what was fed is fed again before the same steps, and nothing is run.
  *
  * The digest of the trace is compared at every input and at the end, so the first difference is found between two
- * records. A journal that has no end yet gives a case that stands where its last input left it. */
+ * records. A journal that has no end yet gives a case that is where its last input left it, and can run on: what it
+ * still asks for is in its list. */
 #ifndef RAD_FLOW_JOURNAL_REPLAY_H
 #define RAD_FLOW_JOURNAL_REPLAY_H
 
@@ -19,15 +20,12 @@ typedef struct rad_flow_rerun {
     bool ended; /* the journal has an END */
     rad_flow_history *history;
     uint64_t quantum;
+    uint32_t asks_most; /* with more, those that nobody waits for any more go */
 } rad_flow_rerun;
 
 /* RAD_EINPUT: the journal is damaged, or of another flow. `history` is told what happens; may be NULL. `quantum`: steps
  * at a time, 0 = as many as there are; how they are divided changes nothing. */
 RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
                                           rad_flow_history *history, uint64_t quantum, rad_error *error);
-
-/* The same with a case that remembers what it is fed, for snapshots. */
-RAD_INTERNAL int rad__flow_replay_remembering(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
-                                              rad_error *error);
 
 #endif

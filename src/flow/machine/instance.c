@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/prng.h"
-#include "flow/journal/snapshot.h"
 #include "flow/machine/vm.h"
 
 #include <stdio.h>
@@ -53,8 +52,6 @@ int rad__flow_case_open(rad_flow_case **out, const rad_flow_program *p, const ra
     if (c == NULL) return rad__error_memory(error);
     c->program = p;
     int status = rad__flow_vm_open(&c->vm, p, o, error);
-    if (status == 0 && o->remember && (c->memory = rad__flow_memory_open(p, o)) == NULL)
-        status = rad__error_memory(error);
     if (status == 0) status = make_choices(c, o->keep_choices, error);
     if (status == 0) status = rad__kernel_open(&c->kernel, c->choices, error);
     if (status == 0 && o->own_policy == NULL)
@@ -82,7 +79,6 @@ void rad__flow_case_close(rad_flow_case *c)
     rad__flow_vm_close(c->vm);
     rad__free(c->choices.items);
     rad__free(c->asks);
-    rad__flow_memory_free(c->memory);
     rad__free(c);
 }
 
@@ -328,10 +324,7 @@ int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *in, bool *used, 
     if (c->state > RAD_CASE_WAITING) return 0; /* it is over */
     if (in->kind < RAD_INPUT_RESULT || in->kind >= RAD_INPUT_KINDS)
         return rad__error(error, RAD_EINPUT, "an input of the unknown kind %d", (int)in->kind);
-    uint64_t step = rad__flow_case_steps(c);
-    rad_digest digest = rad__flow_case_digest(c);
     int status = feeders[in->kind](c, in, used, error);
-    if (status == 0 && c->memory != NULL) rad__flow_memory_add(c->memory, step, digest, in);
     rad__enabled_settle(c->kernel);
     return status;
 }

@@ -103,7 +103,6 @@ typedef struct rad_flow_case_options {
     uint32_t initial_count;
     bool keep_choices; /* for rad__flow_case_choices; at most RAD_CHOICES_MAX */
     bool whole_trace;
-    bool remember;          /* inputs, for rad__flow_case_save (snapshot.h) */
     rad_policy *own_policy; /* instead of the named one; the caller frees it */
     rad_observer *observers[RAD_OBSERVERS_MAX];
 } rad_flow_case_options;
@@ -119,7 +118,6 @@ typedef struct rad_flow_case {
     uint32_t ask_count, ask_capacity;
     rad_choice_buffer choices;
     uint64_t choice_count;
-    struct rad_flow_memory *memory; /* NULL: it does not remember */
     rad_error error;
 } rad_flow_case;
 

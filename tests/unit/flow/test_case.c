@@ -10,9 +10,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "flow/journal/replay.h"
-#include "flow/journal/snapshot.h"
 #include "flow/machine/history.h"
 #include "flow/machine/vm.h"
+
+#include "../../support/put_aside.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -544,14 +545,15 @@ static const char LONG[] = "flow f { data { x: int = 0 merge sum s: text }\n"
                            "{ } } } } do t } on failure { compensate r } }";
 
 /* The world of a test: answers what was asked, in an order and with outcomes that depend on a number. */
-static bool answer_one(rad_flow_case *c, uint64_t *number)
+static bool answer_one(aside *journal, rad_flow_case *c, uint64_t *number)
 {
+    rad_error error = {0};
     char key[RAD_FLOW_KEY_MAX];
     bool used;
     uint64_t n = *number = *number * UINT64_C(6364136223846793005) + 1442695040888963407;
     if (n >> 60 == 0) {
         rad_flow_input signal = {.kind = RAD_INPUT_SIGNAL, .name = "go", .text = "hi", .length = 2};
-        assert_int_equal(feed(c, &signal, &used), 0);
+        assert_int_equal(aside_feed(journal, c, &signal, &used, &error), 0);
         return true;
     }
     rad__flow_asks_prune(c);
@@ -567,25 +569,25 @@ static bool answer_one(rad_flow_case *c, uint64_t *number)
                          .ok = (n >> 40) % 4 != 0,
                          .writes = &write,
                          .write_count = 1};
-    assert_int_equal(feed(c, &in, &used), 0);
+    assert_int_equal(aside_feed(journal, c, &in, &used, &error), 0);
     assert_true(used);
     return true;
 }
 
-static rad_flow_case *put_aside(const rad_flow_program *p, rad_flow_case *c)
+static rad_flow_case *put_aside(const aside *a, rad_flow_case *c)
 {
-    rad_bytes bytes = {0};
     rad_error error = {0};
-    rad_flow_case *again;
-    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
-    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0) fail_msg("%s", error.text);
-    rad__bytes_free(&bytes);
+    rad_flow_rerun again;
+    if (aside_again(a, c, &again, &error) != 0) fail_msg("%s", error.text);
+    if (!again.as_recorded) fail_msg("%s", again.reason);
+    rad__flow_asks_prune(c);
+    assert_int_equal(again.c->ask_count, c->ask_count);
     rad__flow_case_close(c);
-    return again;
+    return again.c;
 }
 
-/* Saved and restored after every few steps and before every input, or never: the same run. */
-static void snapshots_do_not_change_the_run(void **state)
+/* Put aside and taken up again after every few steps and before every input, or never: the same run. */
+static void putting_aside_does_not_change_the_run(void **state)
 {
     (void)state;
     rad_flow_program *p = read_flow(LONG);
@@ -593,76 +595,30 @@ static void snapshots_do_not_change_the_run(void **state)
     for (uint64_t seed = 0; seed < 60; seed++) {
         rad_digest digests[2];
         char values[2][24];
-        for (uint32_t aside = 0; aside < 2; aside++) {
-            rad_flow_case_options o = {.policy = "random", .seed = seed, .remember = true};
+        for (uint32_t is_put = 0; is_put < 2; is_put++) {
+            rad_flow_case_options o = {.policy = "random", .seed = seed};
             rad_flow_case *c = open_case(p, &o);
+            aside journal;
+            aside_begin(&journal, p, &o);
             uint64_t number = seed * 977 + 1;
             for (;;) {
                 enum rad_flow_state now = rad__flow_case_run(c, 2);
-                if (aside && now <= RAD_CASE_WAITING) c = put_aside(p, c);
+                if (is_put && now <= RAD_CASE_WAITING) c = put_aside(&journal, c);
                 if (now == RAD_CASE_RUNNING) continue;
                 if (now != RAD_CASE_WAITING) break;
-                while (!answer_one(c, &number)) {
+                while (!answer_one(&journal, c, &number)) {
                 }
             }
             ends[c->state]++;
-            digests[aside] = rad__flow_case_digest(c);
-            snprintf(values[aside], 24, "%s", value_of(c, "x"));
+            digests[is_put] = rad__flow_case_digest(c);
+            snprintf(values[is_put], 24, "%s", value_of(c, "x"));
+            rad__bytes_free(&journal.bytes);
             rad__flow_case_close(c);
         }
         assert_true(rad__digest_equal(digests[0], digests[1]));
         assert_string_equal(values[0], values[1]);
     }
     assert_true(ends[RAD_CASE_DONE] > 50 && ends[RAD_CASE_FAILED] > 0);
-    rad__flow_program_free(p);
-}
-
-static void damaged_snapshots_are_refused(void **state)
-{
-    (void)state;
-    rad_flow_program *p = read_flow(LONG), *other = read_flow(LIVE);
-    rad_flow_case *c = open_case(p, &(rad_flow_case_options){.policy = "first", .remember = true});
-    rad_bytes bytes = {0};
-    rad_error error = {0};
-    uint64_t number = 1;
-    rad__flow_case_run(c, 100);
-    answer_one(c, &number);
-    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
-    rad_flow_case *again;
-    assert_int_equal(rad__flow_case_restore(&again, other, bytes.data, bytes.size, &error), RAD_EINPUT);
-    assert_string_equal(error.text, "snapshot: begun with another text of the flow");
-    for (uint32_t size = 0; size < bytes.size; size++) {
-        rad__error_clear(&error);
-        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, size, &error), RAD_EINPUT);
-        assert_null(again);
-    }
-    for (uint32_t bit = 0; bit < bytes.size * 8; bit++) {
-        bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        rad__error_clear(&error);
-        assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), RAD_EINPUT);
-        bytes.data[bit / 8] ^= (uint8_t)(1u << bit % 8);
-    }
-    rad__bytes_free(&bytes);
-    rad__flow_case_close(c);
-    c = open_case(p, &(rad_flow_case_options){.policy = "first"});
-    assert_int_equal(rad__flow_case_save(c, &bytes, &error), RAD_EINPUT);
-    rad__flow_case_close(c);
-    rad__flow_program_free(p);
-    rad__flow_program_free(other);
-}
-
-/* A digest that is not the flow's: whoever wrote it did something else. */
-static void a_snapshot_of_something_else_is_refused(void **state)
-{
-    (void)state;
-    rad_flow_program *p = read_flow(LIVE);
-    rad_bytes bytes = {0};
-    rad_error error = {0};
-    rad_flow_case *again;
-    write_journal(p, &bytes, true);
-    assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), RAD_EINPUT);
-    assert_non_null(strstr(error.text, "the flow has done something else before"));
-    rad__bytes_free(&bytes);
     rad__flow_program_free(p);
 }
 
@@ -712,9 +668,7 @@ int main(void)
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(a_journal_replays_and_tells_where_it_does_not),
         cmocka_unit_test(an_endless_case_is_left),
-        cmocka_unit_test(snapshots_do_not_change_the_run),
-        cmocka_unit_test(damaged_snapshots_are_refused),
-        cmocka_unit_test(a_snapshot_of_something_else_is_refused),
+        cmocka_unit_test(putting_aside_does_not_change_the_run),
         cmocka_unit_test(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

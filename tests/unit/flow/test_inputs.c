@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "flow/journal/snapshot.h"
 #include "flow/machine/vm.h"
 #include "live.h"
 
@@ -183,8 +182,7 @@ static rad_flow_case *open_case(rad_flow_program **p, const char *text)
     rad_flow_case *c;
     rad_error error = {0};
     if (rad__flow_program_read(p, "t.flow", text, strlen(text), NULL, &error) != 0) fail_msg("%s", error.text);
-    rad_flow_case_options o = {.remember = true};
-    assert_int_equal(rad__flow_case_open(&c, *p, &o, &error), 0);
+    assert_int_equal(rad__flow_case_open(&c, *p, &(rad_flow_case_options){.seed = 0}, &error), 0);
     rad__flow_case_run(c, 100);
     return c;
 }
@@ -261,41 +259,14 @@ static void the_last_attempt_is_wanted(void **state)
     rad__flow_program_free(p);
 }
 
-/* What was refused is not remembered: the snapshot can be restored. */
-static void what_was_refused_is_not_remembered(void **state)
-{
-    (void)state;
-    rad_flow_program *p;
-    rad_flow_case *c = open_case(&p, TASKS "do a do b }"), *again;
-    rad_error error = {0};
-    rad_bytes bytes = {0};
-    bool used;
-    rad_flow_input wrong = {.kind = RAD_INPUT_RESULT, .key = "0#9", .attempt = 1};
-    assert_int_equal(rad__flow_case_feed(c, &wrong, &used, &error), RAD_EINPUT);
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = 1, .ok = true}, true);
-    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
-    rad__error_clear(&error);
-    if (rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error) != 0) fail_msg("%s", error.text);
-    rad__flow_case_close(again);
-    rad__flow_case_close(c);
-    rad__bytes_free(&bytes);
-    rad__flow_program_free(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timers_before_attempts),
-        cmocka_unit_test(timers_that_are_waited_for),
-        cmocka_unit_test(timers_of_those_who_are_gone),
-        cmocka_unit_test(inputs_are_told_apart),
-        cmocka_unit_test(names_are_of_their_kind),
-        cmocka_unit_test(a_signal_is_no_timer),
-        cmocka_unit_test(kept_signals_are_given_back),
-        cmocka_unit_test(what_is_still_wanted),
-        cmocka_unit_test(an_end_is_not_under_way),
-        cmocka_unit_test(the_last_attempt_is_wanted),
-        cmocka_unit_test(what_was_refused_is_not_remembered),
+        cmocka_unit_test(timers_before_attempts),       cmocka_unit_test(timers_that_are_waited_for),
+        cmocka_unit_test(timers_of_those_who_are_gone), cmocka_unit_test(inputs_are_told_apart),
+        cmocka_unit_test(names_are_of_their_kind),      cmocka_unit_test(a_signal_is_no_timer),
+        cmocka_unit_test(kept_signals_are_given_back),  cmocka_unit_test(what_is_still_wanted),
+        cmocka_unit_test(an_end_is_not_under_way),      cmocka_unit_test(the_last_attempt_is_wanted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

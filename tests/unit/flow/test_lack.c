@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "flow/journal/snapshot.h"
 #include "flow/machine/history.h"
 #include "flow/machine/vm.h"
 
@@ -164,16 +163,15 @@ static const char LIVE[] = "flow f { data { x : int merge sum  w : text merge ap
                            "wait signal go into s par { wait signal other } and { do t do t } compensate r }\n"
                            "on cancel { compensate r } }";
 
-/* Signals come early, and are kept; then it is saved, restored, and told step by step. */
+/* Signals come early, and are kept; then it is told step by step. */
 static int run_live(const void *what)
 {
     rad_flow_program *p = NULL;
-    rad_flow_case *c = NULL, *again = NULL;
+    rad_flow_case *c = NULL;
     rad_error error = {0};
-    rad_bytes bytes = {0};
     rad_flow_history h = {0};
     int status = rad__flow_program_read(&p, "t.flow", LIVE, strlen(LIVE), NULL, &error);
-    rad_flow_case_options o = {.policy = "first", .remember = true, .whole_trace = true};
+    rad_flow_case_options o = {.policy = "first", .whole_trace = true};
     if (status == 0) status = rad__flow_case_open(&c, p, &o, &error);
     for (uint32_t i = 0; i < 20 && status == 0; i++) {
         char text[2] = {(char)('a' + i), 0};
@@ -183,16 +181,12 @@ static int run_live(const void *what)
     }
     if (status == 0) status = answer_all(c, &error);
     if (status == 0) assert_int_equal(c->state, RAD_CASE_DONE);
-    if (status == 0) status = rad__flow_case_save(c, &bytes, &error);
-    if (status == 0) status = rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error);
     if (status == 0 && !rad__flow_history_open(&h, p, true)) status = RAD_ENOMEM;
     if (status == 0) rad__flow_history_end(&h, c);
     if (status == 0 && h.failed) status = RAD_ENOMEM;
     (void)what;
     if (status != 0 && status != RAD_ENOMEM) print_error("%s\n", error.text);
     rad__flow_history_free(&h);
-    rad__bytes_free(&bytes);
-    rad__flow_case_close(again);
     rad__flow_case_close(c);
     rad__flow_program_free(p);
     return status;

@@ -8,7 +8,6 @@
 
 #include "base/error.h"
 #include "flow/journal/replay.h"
-#include "flow/journal/snapshot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -175,47 +174,11 @@ static void journals_that_cannot_be_replayed(void **state)
     rad__flow_program_free(other);
 }
 
-/* A snapshot is a journal with an end, and one that goes on from there still knows what is under way. */
-static void snapshots_are_whole(void **state)
-{
-    (void)state;
-    rad_flow_program *p = read_flow(FLOW);
-    for (uint32_t lie = NOTHING; lie < LIES; lie++) {
-        rad_bytes bytes = {0};
-        rad_flow_case *c;
-        rad_error error = {0};
-        write_journal(p, &bytes, lie);
-        int status = rad__flow_case_restore(&c, p, bytes.data, bytes.size, &error);
-        assert_int_equal(status, lie == NOTHING ? 0 : RAD_EINPUT);
-        if (lie == NO_END || lie == LAST_IS_TORN || lie == MORE_BEHIND)
-            assert_string_equal(error.text, "snapshot: it is not whole");
-        else if (lie != NOTHING)
-            assert_non_null(strstr(error.text, REASONS[lie]));
-        assert_int_equal(c != NULL, lie == NOTHING);
-        rad__flow_case_close(c);
-        rad__bytes_free(&bytes);
-    }
-    rad_flow_case *c, *again;
-    rad_bytes bytes = {0};
-    rad_error error = {0};
-    assert_int_equal(rad__flow_case_open(&c, p, &(rad_flow_case_options){.remember = true}, &error), 0);
-    assert_int_equal(rad__flow_case_run(c, 10), RAD_CASE_WAITING);
-    assert_int_equal(rad__flow_case_save(c, &bytes, &error), 0);
-    assert_int_equal(rad__flow_case_restore(&again, p, bytes.data, bytes.size, &error), 0);
-    assert_int_equal(again->ask_count, 1);
-    assert_int_equal(again->asks[0].kind, RAD_ASK_START);
-    rad__flow_case_close(again);
-    rad__flow_case_close(c);
-    rad__bytes_free(&bytes);
-    rad__flow_program_free(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences_are_told),
         cmocka_unit_test(journals_that_cannot_be_replayed),
-        cmocka_unit_test(snapshots_are_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
