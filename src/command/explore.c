@@ -14,7 +14,7 @@
 typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
     uint64_t runs, steps, seed, jobs, max_steps, processors;
-    double seconds;
+    double seconds, hang;
     bool stop_on_first, repaired, twice, check, apart, no_shrink, json, scratch, closed, real_threads;
 } explore_args;
 
@@ -32,6 +32,7 @@ static const option EXPLORE_OPTIONS[] = {
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
     OPTION_FIXED(explore_args),
     OPTION_MAX_STEPS(explore_args),
+    OPTION_HANG(explore_args),
     {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0, 0},
     {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
      "programs: run each thread on one of the system, to compare; slow, implies --apart", 0, 0, 0},
@@ -223,6 +224,7 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
         .runs = runs,
         .steps = a->steps,
         .seconds = seconds,
+        .hang_seconds = a->hang,
         .seed = a->seed,
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
@@ -413,7 +415,7 @@ static int explore_run(cli *c, int argc, char **argv)
         rad_target_free(&t);
         return status;
     }
-    h = (hunt){.c = c, .dir = a.output, .json = a.json, .suppressed = suppressed};
+    h = (hunt){.c = c, .dir = a.output, .json = a.json, .hang_seconds = a.hang, .suppressed = suppressed};
     h.limits = (progress_limits){c, a.seconds};
     name_files(&h, &t, &w);
     write_head(&h, &t, &a);

@@ -33,6 +33,7 @@ typedef struct hunt {
     progress_limits limits;
     char differs[REPEAT_TEXT];     /* how two runs of a program differ that should not; "": they do not */
     enum hunt_phase phase;         /* what is found now, is found in it */
+    double hang_seconds;           /* as in rad_explore_options */
     double shrink_seconds;         /* at most, for each bug; 0: as `raddle shrink` */
     const char *const *suppressed; /* as in rad_explore_options; or NULL */
     uint32_t bug_count;

@@ -66,11 +66,13 @@ bool minimised_path(char *path, size_t size, const char *from)
 
 /* ---- Shrink ---------------------------------------------------------------------------------------- */
 
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, const char *const *suppressed, shrunk *s)
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_seconds, const char *const *suppressed,
+                    shrunk *s)
 {
     rad_error error = {.code = 0};
     *s = (shrunk){.artifact = NULL};
     rad_shrink_options options = {.seconds = seconds,
+                                  .hang_seconds = hang_seconds,
                                   .progress = c->progress ? progress_shrink : NULL,
                                   .context = c,
                                   .interrupted = c->stop,

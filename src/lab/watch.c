@@ -6,6 +6,7 @@
 void rad__watch_begin(rad_run_watch *w, double hang_seconds, rad_habits *habits)
 {
     double seconds = hang_seconds > 0 ? hang_seconds : RAD_HANG_SECONDS;
+    if (seconds > RAD_HANG_SECONDS_MAX) seconds = RAD_HANG_SECONDS_MAX;
     *w = (rad_run_watch){.hang_ns = (uint64_t)(seconds * 1e9), .habits = habits};
 }
 

@@ -9,7 +9,8 @@
 
 #include "lab/rig.h"
 
-enum { RAD_HANG_SECONDS = 10, RAD_ASLEEP_FACTOR = 6, RAD_ASLEEP_SHARE = 10, RAD_PROGRAM_ASLEEP_SECONDS = 5 };
+enum { RAD_HANG_SECONDS = 10, RAD_HANG_SECONDS_MAX = 1000 * 1000 };
+enum { RAD_ASLEEP_FACTOR = 6, RAD_ASLEEP_SHARE = 10, RAD_PROGRAM_ASLEEP_SECONDS = 5 };
 
 /* What those who watched the runs of one case have seen. Once a step has used up its time, others that look the same
  * get a share of it, RAD_HUNG_SHARE, or RAD_HUNG_FACTOR times what the slowest step that did return took: a search

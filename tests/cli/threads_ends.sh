@@ -9,9 +9,9 @@ export TMPDIR
 mkdir temporary
 makes_threads ending
 
-# The watch counts CPU time, 10 s of it, so one run is enough, the machine may be busy, and the rest need not wait.
+# The watch counts CPU time, so one run is enough, the machine may be busy, and the rest need not wait.
 mkdir endless
-(cd endless && exec "$RADDLE" explore --runs 1 --clock quiet --no-shrink ../ending loop >out 2>err </dev/null) &
+(cd endless && exec "$RADDLE" explore --runs 1 --hang 1 --clock quiet --no-shrink ../ending loop >out 2>err </dev/null) &
 endless=$!
 
 ends() { # HOW STATUS TEXT
@@ -46,6 +46,7 @@ status=$?
 mv endless/out endless/err .
 status 1 "ending loop: a loop without a call and without an end"
 has out "hang at step 6: step 6 did not return within" "it is a hang"
+check "a share of the one second of --hang, not of ten" sh -c '! grep -q "within 0.5 s" out'
 check "it has a file" [ -s endless/ending.raddle.json ]
 
 # ---- Killed ------------------------------------------------------------------------------------------------
