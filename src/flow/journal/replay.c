@@ -24,33 +24,41 @@ static void keep_asks(rad_flow_rerun *r)
     r->asks_most = 2 * r->c->ask_count + ASKS_LEAST;
 }
 
-/* Until `step` steps are done, or nothing can go on. */
-static void go_to(rad_flow_rerun *r, uint64_t step)
+int rad__flow_go_to(rad_flow_case *c, uint64_t step, uint64_t quantum, int (*after)(void *context, rad_error *error),
+                    void *context, rad_error *error)
 {
-    rad_flow_case *c = r->c;
-    for (;;) {
-        uint64_t at = rad__flow_case_steps(c), left = step - at;
-        if (at >= step) return;
-        rad__flow_case_run(c, left < r->quantum ? left : r->quantum);
-        keep_asks(r);
-        if (r->history != NULL) rad__flow_history_take(r->history, c);
-        if (rad__flow_case_steps(c) == at) return;
+    for (uint64_t at; (at = rad__flow_case_steps(c)) < step;) {
+        uint64_t left = step - at;
+        rad__flow_case_run(c, left < quantum ? left : quantum);
+        int code = after(context, error);
+        if (code != 0) return code;
+        if (rad__flow_case_steps(c) == at) break;
     }
+    return 0;
 }
 
-/* The step and the trace up to there. */
-static bool comes_to(rad_flow_rerun *r, const rad_flow_record *record)
+const char *rad__flow_differs(const rad_flow_case *c, const rad_flow_record *record)
 {
-    rad_digest digest;
-    go_to(r, record->step);
-    digest = rad__flow_case_digest(r->c);
-    if (r->c->state == RAD_CASE_BROKEN || r->c->state == RAD_CASE_DIVERGED)
-        differs(r, record, r->c->error.text);
-    else if (rad__flow_case_steps(r->c) != record->step)
-        differs(r, record, "the flow does not come to that step");
-    else if (digest.low != record->digest.low || (record->type == RAD_RECORD_END && digest.high != record->digest.high))
-        differs(r, record, "the flow has done something else before");
-    return r->as_recorded;
+    rad_digest digest = rad__flow_case_digest(c);
+    if (c->state == RAD_CASE_BROKEN || c->state == RAD_CASE_DIVERGED) return c->error.text;
+    if (rad__flow_case_steps(c) != record->step) return "the flow does not come to that step";
+    if (digest.low != record->digest.low || (record->type == RAD_RECORD_END && digest.high != record->digest.high))
+        return "the flow has done something else before";
+    return NULL;
+}
+
+static int after_steps(void *context, rad_error *error)
+{
+    rad_flow_rerun *r = context;
+    (void)error;
+    keep_asks(r);
+    if (r->history != NULL) rad__flow_history_take(r->history, r->c);
+    return 0;
+}
+
+static void go_to(rad_flow_rerun *r, uint64_t step)
+{
+    rad__flow_go_to(r->c, step, r->quantum, after_steps, r, NULL);
 }
 
 /* Lack of memory is an error, and no difference. */
@@ -59,7 +67,12 @@ static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *err
     bool used;
     rad_error why = {0};
     if (record->type != RAD_RECORD_INPUT && record->type != RAD_RECORD_END) return 0;
-    if (!comes_to(r, record)) return r->c->error.code == RAD_ENOMEM ? rad__error_memory(error) : 0;
+    go_to(r, record->step);
+    const char *what = rad__flow_differs(r->c, record);
+    if (what != NULL) {
+        differs(r, record, what);
+        return r->c->error.code == RAD_ENOMEM ? rad__error_memory(error) : 0;
+    }
     if (record->type == RAD_RECORD_INPUT) {
         r->inputs++;
         int status = rad__flow_case_feed(r->c, &record->input, &used, &why);
@@ -72,8 +85,12 @@ static int take(rad_flow_rerun *r, const rad_flow_record *record, rad_error *err
     return 0;
 }
 
-static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j, rad_error *error)
+int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
+                             rad_flow_history *history, uint64_t quantum, rad_error *error)
 {
+    *out = (rad_flow_rerun){.as_recorded = true, .history = history, .quantum = quantum};
+    if (quantum == 0) out->quantum = UINT64_MAX;
+    if (history != NULL && out->quantum > RAD_HISTORY_EVERY) out->quantum = RAD_HISTORY_EVERY;
     if (strcmp(j->header.hash, p->hash) != 0)
         return rad__error(error, RAD_EINPUT, "%s: begun with another text of the flow", j->name);
     rad_flow_case_options o = {.policy = j->header.policy,
@@ -100,13 +117,4 @@ static int replay(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journ
     rad__flow_asks_prune(out->c);
     if (out->history != NULL) rad__flow_history_end(out->history, out->c);
     return 0;
-}
-
-int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
-                             rad_flow_history *history, uint64_t quantum, rad_error *error)
-{
-    *out = (rad_flow_rerun){.as_recorded = true, .history = history, .quantum = quantum};
-    if (quantum == 0) out->quantum = UINT64_MAX;
-    if (history != NULL && out->quantum > RAD_HISTORY_EVERY) out->quantum = RAD_HISTORY_EVERY;
-    return replay(out, p, j, error);
 }

@@ -28,4 +28,13 @@ typedef struct rad_flow_rerun {
 RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
                                           rad_flow_history *history, uint64_t quantum, rad_error *error);
 
+/* ---- For a runner, which replays its own journal --------------------------------------------------------- */
+
+/* Runs the case until it has done `step` steps, or cannot go on; `after` is called behind every `quantum` of them, with
+ * what they asked for. An error is that of `after`. */
+RAD_INTERNAL int rad__flow_go_to(rad_flow_case *c, uint64_t step, uint64_t quantum,
+                                 int (*after)(void *context, rad_error *error), void *context, rad_error *error);
+/* Whether the case is where it was when the record was written: NULL, or what differs. */
+RAD_INTERNAL const char *rad__flow_differs(const rad_flow_case *c, const rad_flow_record *record);
+
 #endif

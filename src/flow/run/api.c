@@ -116,7 +116,8 @@ static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_optio
     return full;
 }
 
-int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow, rad_error *error)
+/* The flow as it is in the folder of a case. */
+static int read_copy(rad_flow_program **p, const rad_flow_host *host, const char *flow, rad_error *error)
 {
     char *text;
     size_t size;
@@ -132,35 +133,31 @@ int rad__flow_read_copy(rad_flow_program **p, const rad_flow_host *host, const c
     return code;
 }
 
-/* Which flow of its file the case in a folder is of; rad__free it. */
-static int flow_of_case(const rad_flow_host *host, char **name, rad_error *error)
+int rad__flow_kept_read(rad_flow_kept *k, const rad_flow_host *host, rad_error *error)
 {
-    char *data;
-    size_t size;
-    *name = NULL;
-    rad_flow_journal *j = rad__alloc(1, sizeof *j);
-    if (j == NULL) return rad__error_memory(error);
-    int got = host->read(host->context, "journal", &data, &size, error);
-    int code = got == 1  ? rad__flow_journal_open(j, "journal", data, size, error)
-               : got < 0 ? got
-                         : rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
-    if (code == 0) *name = rad__copy_text(j->header.flow);
-    if (code == 0 && *name == NULL) code = rad__error_memory(error);
-    if (got == 1) rad__free(data);
-    rad__free(j);
-    return code;
+    *k = (rad_flow_kept){.bytes = NULL};
+    int got = host->read(host->context, "journal", &k->bytes, &k->size, error);
+    if (got < 0) return got;
+    if (got == 0) return rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
+    int code = rad__flow_journal_open(&k->journal, "journal", k->bytes, k->size, error);
+    return code != 0 ? code : read_copy(&k->program, host, k->journal.header.flow, error);
+}
+
+void rad__flow_kept_free(rad_flow_kept *k)
+{
+    rad__flow_program_free(k->program);
+    rad__free(k->bytes);
 }
 
 static int resume_copy(const rad_flow_host *host, const rad_flow_run_options *o, rad_flow_result *result,
                        rad_error *error)
 {
-    rad_flow_program *p = NULL;
-    char *name;
-    int code = flow_of_case(host, &name, error);
-    if (code == 0) code = rad__flow_read_copy(&p, host, name, error);
-    if (code == 0) code = rad__flow_resume(host, p, o, result, error);
-    rad__flow_program_free(p);
-    rad__free(name);
+    rad_flow_kept *k = rad__alloc(1, sizeof *k);
+    if (k == NULL) return rad__error_memory(error);
+    int code = rad__flow_kept_read(k, host, error);
+    if (code == 0) code = rad__flow_resume(host, k->program, o, result, error);
+    rad__flow_kept_free(k);
+    rad__free(k);
     return code;
 }
 

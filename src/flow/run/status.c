@@ -18,11 +18,9 @@ enum { STEPS_AHEAD = 1 << 24 };
 
 typedef struct inside {
     rad_flow_host host;
-    rad_flow_program *program;
+    rad_flow_kept kept;
     rad_flow_run_options options;
     rad_flow_runner runner;
-    rad_flow_journal journal;
-    char *data; /* of the journal */
     uint64_t last_ns;
     rad_flow_task_status *tasks;
     uint32_t task_capacity;
@@ -33,16 +31,11 @@ typedef struct inside {
 
 static int open_inside(inside *in, const char *folder, rad_error *error)
 {
-    size_t size;
     int code = rad__flow_host_open(&in->host, folder, false, error);
     if (code != 0) return code;
     in->runner = (rad_flow_runner){.host = &in->host, .lock = -1, .journal = -1};
-    int got = in->host.read(in->host.context, "journal", &in->data, &size, error);
-    if (got == 0) return rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
-    if (got < 0) return got;
-    code = rad__flow_journal_open(&in->journal, "journal", in->data, size, error);
-    if (code == 0) code = rad__flow_read_copy(&in->program, &in->host, in->journal.header.flow, error);
-    if (code == 0 && strcmp(in->program->hash, in->journal.header.hash) != 0)
+    code = rad__flow_kept_read(&in->kept, &in->host, error);
+    if (code == 0 && strcmp(in->kept.program->hash, in->kept.journal.header.hash) != 0)
         code = rad__error(error, RAD_EINPUT, "flow: not the text that the execution was begun with");
     return code;
 }
@@ -50,9 +43,8 @@ static int open_inside(inside *in, const char *folder, rad_error *error)
 static void close_inside(inside *in)
 {
     if (in->runner.host != NULL) rad__flow_runner_close(&in->runner);
-    rad__flow_program_free(in->program);
+    rad__flow_kept_free(&in->kept);
     if (in->host.context != NULL) rad__flow_host_close(&in->host);
-    rad__free(in->data);
     rad__free(in->tasks);
     rad__free(in->settings);
     rad__arena_free(&in->arena);
@@ -63,8 +55,8 @@ static void close_inside(inside *in)
 static int replay(inside *in, rad_error *error)
 {
     rad_flow_runner *r = &in->runner;
-    int code = rad__flow_runner_open(r, &in->host, in->program, &in->options, &in->journal.header, error);
-    if (code == 0) code = rad__flow_replay(r, &in->journal, error);
+    int code = rad__flow_runner_open(r, &in->host, in->kept.program, &in->options, &in->kept.journal.header, error);
+    if (code == 0) code = rad__flow_replay(r, &in->kept.journal, error);
     if (code != 0 || r->ended) return code;
     rad__flow_case_run(r->c, STEPS_AHEAD);
     r->replaying = true; /* nothing is adopted from here */
@@ -99,13 +91,13 @@ static int tell_tasks(inside *in, rad_flow_status *s, rad_error *error)
         int state = task_state(in, e, s->runner != 0, error);
         if (state < 0) return state;
         if (!RAD_GROW(&in->tasks, &in->task_capacity, s->task_count + 1)) return rad__error_memory(error);
-        in->tasks[s->task_count++] =
-            (rad_flow_task_status){.key = e->key,
-                                   .task = rad__flow_name(&in->program->file, rad__flow_task_of(&in->runner, e)->name),
-                                   .instance = e->instance,
-                                   .attempt = e->attempt,
-                                   .state = (enum rad_flow_task_state)state,
-                                   .since_ns = e->begun_attempt == e->attempt ? e->since_ns : 0};
+        in->tasks[s->task_count++] = (rad_flow_task_status){
+            .key = e->key,
+            .task = rad__flow_name(&in->kept.program->file, rad__flow_task_of(&in->runner, e)->name),
+            .instance = e->instance,
+            .attempt = e->attempt,
+            .state = (enum rad_flow_task_state)state,
+            .since_ns = e->begun_attempt == e->attempt ? e->since_ns : 0};
     }
     s->tasks = in->tasks;
     return 0;
@@ -113,7 +105,7 @@ static int tell_tasks(inside *in, rad_flow_status *s, rad_error *error)
 
 static int tell_data(inside *in, rad_flow_status *s, rad_error *error)
 {
-    const rad_flow_tree *tree = in->program->tree;
+    const rad_flow_tree *tree = in->kept.program->tree;
     in->settings = rad__alloc(tree->variable_count, sizeof *in->settings);
     if (in->settings == NULL) return rad__error_memory(error);
     for (uint32_t i = 0; i < tree->variable_count; i++) {
@@ -124,7 +116,7 @@ static int tell_data(inside *in, rad_flow_status *s, rad_error *error)
         const char *copy = rad__arena_text(&in->arena, text, length);
         if (copy == NULL) return rad__error_memory(error);
         in->settings[s->data_count++] =
-            (rad_flow_setting){rad__flow_name(&in->program->file, tree->variables[i].name), copy};
+            (rad_flow_setting){rad__flow_name(&in->kept.program->file, tree->variables[i].name), copy};
     }
     s->data = in->settings;
     return 0;
@@ -179,7 +171,7 @@ static int tell_runner(inside *in, rad_flow_status *s, rad_error *error)
 
 static int tell_all(inside *in, rad_flow_status *s, rad_error *error)
 {
-    const rad_flow_journal_header *h = &in->journal.header;
+    const rad_flow_journal_header *h = &in->kept.journal.header;
     const rad_flow_runner *r = &in->runner;
     s->flow = h->flow;
     s->case_id = h->case_id;
@@ -187,9 +179,9 @@ static int tell_all(inside *in, rad_flow_status *s, rad_error *error)
     s->seed = h->seed;
     s->began_ns = h->wall_ns;
     s->last_ns = r->clock_ns;
-    s->records = in->journal.sequence;
+    s->records = in->kept.journal.sequence;
     s->steps = rad__flow_case_steps(r->c);
-    s->torn = in->journal.torn;
+    s->torn = in->kept.journal.torn;
     s->timers = r->ended ? 0 : rad__flow_timers_count(&r->timers);
     s->next_timer_ns = s->timers > 0 ? rad__flow_timers_next_ns(&r->timers) : 0;
     tell_end(in, s);
@@ -241,8 +233,8 @@ static int put_log(inside *in, rad_bytes *out, const rad_flow_record *record, co
                    rad_error *error)
 {
     char id[RAD_FLOW_ID_MAX];
-    if (record->task >= in->program->tree->task_count) return 0;
-    const char *task = rad__flow_name(&in->program->file, in->program->tree->tasks[record->task].name);
+    if (record->task >= in->kept.program->tree->task_count) return 0;
+    const char *task = rad__flow_name(&in->kept.program->file, in->kept.program->tree->tasks[record->task].name);
     if (wanted != NULL && strcmp(wanted, task) != 0 && strcmp(wanted, record->key) != 0) return 0;
     *known = true;
     rad__flow_effect_id(id, record->key, record->attempt, record->run);
@@ -271,10 +263,10 @@ int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_
     inside *in = rad__alloc(1, sizeof *in);
     if (in == NULL) return rad__error_memory(error);
     int code = open_inside(in, folder, error), got = 0;
-    while (code == 0 && (got = rad__flow_journal_next(&in->journal, &record, error)) == 1)
+    while (code == 0 && (got = rad__flow_journal_next(&in->kept.journal, &record, error)) == 1)
         if (record.type == RAD_RECORD_STARTED) code = put_log(in, &out, &record, task_or_key, &known, error);
     if (code == 0 && got < 0) code = got;
-    if (code == 0 && !known && !has_task(in->program, task_or_key))
+    if (code == 0 && !known && !has_task(in->kept.program, task_or_key))
         code = rad__error(error, RAD_EINPUT, "there is no task %s, and nothing with that key was begun", task_or_key);
     rad__bytes_put(&out, "", 1);
     if (code == 0 && out.failed) code = rad__error_memory(error);
@@ -292,8 +284,8 @@ int rad_flow_logs(const char *folder, const char *task_or_key, char **text, rad_
 /* By number, of what a message can be about; NULL behind the last. */
 static const char *name_at(const inside *in, const rad_flow_input *input, uint32_t i)
 {
-    const rad_flow_tree *tree = in->program->tree;
-    const rad_flow_file *file = &in->program->file;
+    const rad_flow_tree *tree = in->kept.program->tree;
+    const rad_flow_file *file = &in->kept.program->file;
     if (input->kind == RAD_INPUT_SIGNAL) return i < tree->signal_count ? rad__flow_name(file, tree->signals[i]) : NULL;
     if (input->scope == RAD_CANCEL_REGION)
         return i < tree->region_count ? rad__flow_name(file, tree->regions[i]) : NULL;
@@ -312,7 +304,7 @@ static int check_name(const inside *in, const rad_flow_input *input, uint32_t *a
         if (strcmp(name, input->name) == 0) return 0;
         rad__suggest_consider(&near, name);
     }
-    return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s%s", in->journal.header.flow,
+    return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s%s", in->kept.journal.header.flow,
                       input->kind == RAD_INPUT_SIGNAL     ? "signal"
                       : input->scope == RAD_CANCEL_REGION ? "region"
                                                           : "task",
@@ -322,7 +314,7 @@ static int check_name(const inside *in, const rad_flow_input *input, uint32_t *a
 /* Whether some wait for the signal takes the text; *type is what one that does not would take. */
 static bool is_taken_by_some(const inside *in, uint32_t signal, const rad_flow_input *input, enum rad_flow_type *type)
 {
-    const rad_flow_program *p = in->program;
+    const rad_flow_program *p = in->kept.program;
     for (uint32_t i = 0; i < p->way_count; i++) {
         const rad_flow_event *e = &p->ways[i].event;
         if (e->is_timer || e->signal != signal) continue;
@@ -348,7 +340,7 @@ static int send(const char *folder, const rad_flow_input *input, rad_error *erro
     inside *in = rad__alloc(1, sizeof *in);
     if (in == NULL) return rad__error_memory(error);
     int code = open_inside(in, folder, error), got = 0;
-    while (code == 0 && (got = rad__flow_journal_next(&in->journal, &record, error)) == 1)
+    while (code == 0 && (got = rad__flow_journal_next(&in->kept.journal, &record, error)) == 1)
         if (record.type == RAD_RECORD_END)
             code = rad__error(error, RAD_EINPUT, "nothing sent: this execution has ended");
     if (code == 0 && got < 0) code = got;

@@ -56,9 +56,7 @@ const char *rad_flow_signal_name(const rad_flow *f, uint32_t i)
 
 typedef struct reading {
     rad_flow_history history;
-    char *journal_bytes;
-    rad_flow_journal journal;
-    rad_flow_program *program;
+    rad_flow_kept kept;
     rad_flow_rerun replay;
 } reading;
 
@@ -66,37 +64,27 @@ static void reading_free(reading *r)
 {
     rad__flow_history_free(&r->history);
     rad__flow_case_close(r->replay.c);
-    rad__flow_program_free(r->program);
-    rad__free(r->journal_bytes);
+    rad__flow_kept_free(&r->kept);
 }
 
-/* The flow as the folder has it, and all of the journal. */
-static int read_case(reading *r, const rad_flow_host *host, size_t *size, rad_error *error)
-{
-    int got = host->read(host->context, "journal", &r->journal_bytes, size, error);
-    int status = got == 1  ? rad__flow_journal_open(&r->journal, "journal", r->journal_bytes, *size, error)
-                 : got < 0 ? got
-                           : rad__error(error, RAD_EINPUT, "holds no execution (no journal)");
-    return status != 0 ? status : rad__flow_read_copy(&r->program, host, r->journal.header.flow, error);
-}
-
-static int read_folder(reading *r, const char *folder, size_t *size, rad_error *error)
+static int read_folder(reading *r, const char *folder, rad_error *error)
 {
     rad_flow_host host;
-    *r = (reading){.journal_bytes = NULL};
+    *r = (reading){.replay = {.c = NULL}};
     int status = rad__flow_host_open(&host, folder, false, error);
     if (status != 0) return status;
-    status = read_case(r, &host, size, error);
+    status = rad__flow_kept_read(&r->kept, &host, error);
     rad__flow_host_close(&host);
     return status;
 }
 
 static int replay_folder(reading *r, const char *folder, bool with_steps, rad_error *error)
 {
-    size_t size;
-    int status = read_folder(r, folder, &size, error);
-    if (status == 0 && !rad__flow_history_open(&r->history, r->program, with_steps)) status = rad__error_memory(error);
-    if (status == 0) status = rad__flow_replay_journal(&r->replay, r->program, &r->journal, &r->history, 0, error);
+    int status = read_folder(r, folder, error);
+    if (status == 0 && !rad__flow_history_open(&r->history, r->kept.program, with_steps))
+        status = rad__error_memory(error);
+    if (status == 0)
+        status = rad__flow_replay_journal(&r->replay, r->kept.program, &r->kept.journal, &r->history, 0, error);
     if (status == 0 && r->history.failed) status = rad__error_memory(error);
     rad__flow_say_where(error, folder);
     return status;
@@ -148,16 +136,15 @@ int rad_flow_replay_on(const char *folder, const char *path, const char *name, r
 {
     reading r;
     rad_flow *f = NULL;
-    size_t size;
     rad__error_clear(error);
     *out = (rad_flow_replayed_on){.state = "", .step = "", .reason = ""};
     rad_flow_following *following = rad__alloc(1, sizeof *following);
     if (following == NULL) return rad__error_memory(error);
-    int status = read_folder(&r, folder, &size, error);
+    int status = read_folder(&r, folder, error);
     rad__flow_say_where(error, folder);
-    if (status == 0) status = rad_flow_read(&f, path, name != NULL ? name : r.journal.header.flow, error);
+    if (status == 0) status = rad_flow_read(&f, path, name != NULL ? name : r.kept.journal.header.flow, error);
     if (status == 0) {
-        status = rad__flow_follow(following, r.program, f->program, "journal", r.journal_bytes, size, error);
+        status = rad__flow_follow(following, r.kept.program, f->program, "journal", r.kept.bytes, r.kept.size, error);
         rad__flow_say_where(error, folder);
     }
     if (status == 0) show(out, following);
@@ -191,7 +178,7 @@ int rad_flow_draw_case(const char *folder, char **svg, rad_error *error)
     int status = replay_folder(&r, folder, false, error);
     if (status == 0 && !r.replay.as_recorded) status = rad__error(error, RAD_EINPUT, "%s: %s", folder, r.replay.reason);
     if (status == 0) {
-        *svg = rad__flow_draw(&r.program->file, r.program->tree, r.history.visits);
+        *svg = rad__flow_draw(&r.kept.program->file, r.kept.program->tree, r.history.visits);
         if (*svg == NULL) status = rad__error_memory(error);
     }
     reading_free(&r);
