@@ -40,11 +40,16 @@ static void bytes_sink_put(rad_sink *sink, const char *text, size_t size)
 
 void rad__bytes_format(rad_bytes *b, const char *format, ...)
 {
-    bytes_sink s = {.sink = {.put = bytes_sink_put}, .to = b};
     va_list args;
     va_start(args, format);
-    rad__readable_format(&s.sink, format, args);
+    rad__bytes_format_list(b, format, args);
     va_end(args);
+}
+
+void rad__bytes_format_list(rad_bytes *b, const char *format, va_list args)
+{
+    bytes_sink s = {.sink = {.put = bytes_sink_put}, .to = b};
+    rad__readable_format(&s.sink, format, args);
     uint8_t *end = bytes_room(b, 1);
     if (end != NULL) *end = 0; /* stays outside */
 }

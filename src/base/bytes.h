@@ -26,6 +26,7 @@ RAD_INTERNAL void rad__bytes_put(rad_bytes *b, const void *data, size_t size);
 RAD_INTERNAL void rad__bytes_put_varint(rad_bytes *b, uint64_t value);
 /* Text for people: what %s prints passes the gate of readable.h, one name at a time. rad__bytes_put is for bytes. */
 RAD_INTERNAL void rad__bytes_format(rad_bytes *b, const char *format, ...) RAD_PRINTF(2, 3);
+RAD_INTERNAL void rad__bytes_format_list(rad_bytes *b, const char *format, va_list args) RAD_PRINTF(2, 0);
 RAD_INTERNAL void rad__bytes_put_readable(rad_bytes *b, const char *text, size_t size, enum rad_readable how);
 RAD_INTERNAL void rad__bytes_free(rad_bytes *b);
 

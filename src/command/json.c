@@ -1,90 +1,60 @@
 #include "json.h"
 
-#include "base/escape.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void put_all(cli *c, rad_bytes *b)
+/* What is written goes out at once: a command may work between two values. Only ASCII leaves here, whatever the
+ * terminal. */
+static rad_json_out *begin(writer *j)
 {
-    out_raw(c, (const char *)b->data, b->size); /* ASCII */
-    if (b->failed) c->write_error = ENOMEM;
-    rad__bytes_free(b);
+    j->out.to = &j->bytes;
+    return &j->out;
 }
 
-/* Only ASCII leaves here, whatever the terminal. */
-static void put_string(cli *c, const char *text)
+static void end(writer *j)
 {
-    rad_bytes bytes = {.data = NULL};
-    rad__put_json_string(&bytes, text, strlen(text), RAD_JSON_ASCII);
-    put_all(c, &bytes);
-}
-
-static void put_document(cli *c, const char *text)
-{
-    rad_bytes bytes = {.data = NULL};
-    rad__put_json_document(&bytes, text, strlen(text), RAD_JSON_ASCII);
-    put_all(c, &bytes);
-}
-
-static void begin_value(writer *j, const char *key)
-{
-    if (j->filled[j->depth]) out_text(j->c, ",");
-    if (j->depth > 0) out(j->c, "\n%*s", (int)(2 * j->depth), "");
-    j->filled[j->depth] = true;
-    if (key) {
-        put_string(j->c, key);
-        out_text(j->c, ": ");
-    }
-}
-
-static void open_bracket(writer *j, const char *key, const char *bracket)
-{
-    begin_value(j, key);
-    out_text(j->c, bracket);
-    j->depth += j->depth + 1 < JSON_DEPTH;
-    j->filled[j->depth] = false;
+    out_raw(j->c, (const char *)j->bytes.data, j->bytes.size);
+    if (j->bytes.failed) j->c->write_error = ENOMEM;
+    rad__bytes_free(&j->bytes);
 }
 
 void put_begin(writer *j, cli *c)
 {
     *j = (writer){.c = c};
-    open_bracket(j, NULL, "{");
+    rad__out_begin(&j->out, &j->bytes, RAD_JSON_ASCII);
+    end(j);
 }
 
 void put_end(writer *j)
 {
-    put_close(j, '}');
-    out_text(j->c, "\n");
+    rad__out_end(begin(j));
+    end(j);
 }
 
 void put_object(writer *j, const char *key)
 {
-    open_bracket(j, key, "{");
+    rad__out_open(begin(j), key, '{');
+    end(j);
 }
 
 void put_array(writer *j, const char *key)
 {
-    open_bracket(j, key, "[");
+    rad__out_open(begin(j), key, '[');
+    end(j);
 }
 
 void put_close(writer *j, char bracket)
 {
-    bool filled = j->filled[j->depth];
-    j->depth -= j->depth > 0;
-    if (filled) out(j->c, "\n%*s", (int)(2 * j->depth), "");
-    out(j->c, "%c", bracket);
+    rad__out_close(begin(j), bracket);
+    end(j);
 }
 
 void put_text(writer *j, const char *key, const char *value)
 {
-    begin_value(j, key);
-    if (value)
-        put_string(j->c, value);
-    else
-        out_text(j->c, "null");
+    rad__out_text(begin(j), key, value);
+    end(j);
 }
 
 void put_lines(writer *j, const char *key, const char *text)
@@ -103,30 +73,30 @@ void put_lines(writer *j, const char *key, const char *text)
 
 void put_json(writer *j, const char *key, const char *document)
 {
-    begin_value(j, key);
-    put_document(j->c, document);
+    rad__out_document(begin(j), key, document);
+    end(j);
 }
 
 void put_count(writer *j, const char *key, uint64_t value)
 {
-    begin_value(j, key);
-    out(j->c, "%" PRIu64, value);
+    rad__out_count(begin(j), key, value);
+    end(j);
 }
 
 void put_integer(writer *j, const char *key, int64_t value)
 {
-    begin_value(j, key);
-    out(j->c, "%" PRId64, value);
+    rad__out_format(begin(j), key, "%" PRId64, value);
+    end(j);
 }
 
 void put_real(writer *j, const char *key, double value)
 {
-    begin_value(j, key);
-    out(j->c, "%.6f", value);
+    rad__out_format(begin(j), key, "%.6f", value);
+    end(j);
 }
 
 void put_bool(writer *j, const char *key, bool value)
 {
-    begin_value(j, key);
-    out_text(j->c, value ? "true" : "false");
+    rad__out_bool(begin(j), key, value);
+    end(j);
 }

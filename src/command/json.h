@@ -1,16 +1,15 @@
-/* json.h — writes one JSON value to stdout, piece by piece: commas, indentation and escapes are its
- * business. A key is NULL inside an array. */
+/* json.h — writes one JSON value to stdout, piece by piece (base/json_out.h). A key is NULL inside an array. */
 #ifndef RADDLE_CLI_JSON_H
 #define RADDLE_CLI_JSON_H
 
 #include "cli.h"
 
-enum { JSON_DEPTH = 16 };
+#include "base/json_out.h"
 
 typedef struct writer {
     cli *c;
-    uint32_t depth;
-    bool filled[JSON_DEPTH]; /* it has something already */
+    rad_json_out out;
+    rad_bytes bytes;
 } writer;
 
 void put_begin(writer *j, cli *c) RAD_COMMAND(put_begin); /* opens the one object */

@@ -1,4 +1,5 @@
 /* diff_text.c — a comparison for people, and as JSON: see diff.h. */
+#include "base/json_out.h"
 #include "load/report/diff.h"
 
 #include <inttypes.h>
@@ -147,125 +148,118 @@ void rad__load_comparison_text(rad_bytes *to, const struct rad__load_comparison 
 
 /* ---- JSON ------------------------------------------------------------------------------------------------ */
 
-static void put_number(rad_bytes *to, enum rad__load_shape shape, double value)
+/* A shape counts in units of 10 to the power of minus these. */
+static int digits_of(enum rad__load_shape shape)
 {
-    int digits = shape == RAD__LOAD_PER_SECOND ? 3 : shape == RAD__LOAD_SHARE ? 6 : 0;
-    if (isnan(value) || isinf(value))
-        rad__bytes_format(to, "null");
-    else
-        rad__bytes_format(to, "%.*f", digits, value);
+    return shape == RAD__LOAD_PER_SECOND ? 3 : shape == RAD__LOAD_SHARE ? 6 : 0;
 }
 
-static void put_json_row(rad_bytes *to, const struct rad__load_comparison *c, const struct rad__load_row *row)
+static void put_number(rad_json_out *j, const char *name, enum rad__load_shape shape, double value)
+{
+    if (isnan(value) || isinf(value))
+        rad__out_text(j, name, NULL);
+    else
+        rad__out_format(j, name, "%.*f", digits_of(shape), value);
+}
+
+static void put_json_row(rad_json_out *j, const struct rad__load_comparison *c, const struct rad__load_row *row)
 {
     static const char *const VERDICTS[] = {"no data", "neither", "worse", "better"};
     enum rad__load_shape shape = rad__load_row_shape(row->kind);
     bool judged = c->gate.margin_pct >= 0 || row->verdict == RAD__LOAD_ROW_NO_DATA;
-    rad__bytes_format(to, "    {\"name\": ");
-    rad__load_put_json_text(to, row->name);
-    rad__bytes_format(to, ", \"figure\": \"%s\", \"before\": ", rad__load_row_name(row->kind));
-    put_number(to, shape, row->middle[0]);
-    rad__bytes_format(to, ", \"after\": ");
-    put_number(to, shape, row->middle[1]);
-    rad__bytes_format(to, ", \"change_pct\": ");
-    put_number(to, RAD__LOAD_PER_SECOND, rad__load_row_change(row));
-    rad__bytes_format(to, ", \"runs_before\": %" PRIu32 ", \"runs_after\": %" PRIu32, row->runs[0], row->runs[1]);
-    if (c->gate.possible && row->tested)
-        rad__bytes_format(to, ", \"p\": %.9g, \"p_better\": %.9g", row->p, row->p_better);
-    else
-        rad__bytes_format(to, ", \"p\": null, \"p_better\": null");
-    rad__bytes_format(to, ", \"verdict\": %s%s%s}", judged ? "\"" : "", judged ? VERDICTS[row->verdict] : "null",
-                      judged ? "\"" : "");
+    bool tested = c->gate.possible && row->tested;
+    rad__out_open_line(j, NULL, '{');
+    rad__out_text(j, "name", row->name);
+    rad__out_text(j, "figure", rad__load_row_name(row->kind));
+    put_number(j, "before", shape, row->middle[0]);
+    put_number(j, "after", shape, row->middle[1]);
+    put_number(j, "change_pct", RAD__LOAD_PER_SECOND, rad__load_row_change(row));
+    rad__out_count(j, "runs_before", row->runs[0]);
+    rad__out_count(j, "runs_after", row->runs[1]);
+    rad__out_format(j, "p", tested ? "%.9g" : "null", row->p);
+    rad__out_format(j, "p_better", tested ? "%.9g" : "null", row->p_better);
+    rad__out_text(j, "verdict", judged ? VERDICTS[row->verdict] : NULL);
+    rad__out_close(j, '}');
 }
 
-static void put_value(rad_bytes *to, enum rad__load_shape shape, uint64_t value)
-{
-    if (value == RAD__LOAD_NO_DATA)
-        rad__bytes_format(to, "null");
-    else if (shape == RAD__LOAD_PER_SECOND)
-        rad__bytes_format(to, "%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
-    else if (shape == RAD__LOAD_SHARE)
-        rad__bytes_format(to, "%" PRIu64 ".%06u", value / 1000000, (unsigned)(value % 1000000));
-    else
-        rad__bytes_format(to, "%" PRIu64, value);
-}
-
-static void put_json_figure(rad_bytes *to, const struct rad__load_figure *f, double threshold)
+static void put_json_figure(rad_json_out *j, const struct rad__load_figure *f, double threshold)
 {
     bool known = rad__load_figure_known(f), less = known && f->run2 < f->run1;
     double change = known ? rad__load_figure_change(f) : (double)NAN;
     uint64_t delta = less ? f->run1 - f->run2 : f->run2 - f->run1;
     bool judged = known && f->better != RAD__LOAD_NEITHER && f->run1 != f->run2;
-    bool improved = less == (f->better == RAD__LOAD_SMALLER);
-    rad__bytes_format(to, "      \"%s\": {\"run1\": ", f->name);
-    put_value(to, f->shape, f->run1);
-    rad__bytes_format(to, ", \"run2\": ");
-    put_value(to, f->shape, f->run2);
-    rad__bytes_format(to, ", \"delta\": %s", less ? "-" : "");
-    put_value(to, f->shape, known ? delta : RAD__LOAD_NO_DATA);
-    rad__bytes_format(to, ", \"delta_pct\": ");
-    put_number(to, RAD__LOAD_PER_SECOND, change);
-    rad__bytes_format(to, ", \"improved\": %s, \"beyond_threshold\": %s}",
-                      !judged    ? "null"
-                      : improved ? "true"
-                                 : "false",
-                      known && fabs(change) > threshold ? "true" : "false");
+    int digits = digits_of(f->shape);
+    rad__out_open_line(j, f->name, '{');
+    rad__out_format(j, "run1", "%s", rad__load_json_label(f->run1, digits).text);
+    rad__out_format(j, "run2", "%s", rad__load_json_label(f->run2, digits).text);
+    rad__out_format(j, "delta", "%s%s", less ? "-" : "",
+                    rad__load_json_label(known ? delta : RAD__LOAD_NO_DATA, digits).text);
+    put_number(j, "delta_pct", RAD__LOAD_PER_SECOND, change);
+    if (judged)
+        rad__out_bool(j, "improved", less == (f->better == RAD__LOAD_SMALLER));
+    else
+        rad__out_text(j, "improved", NULL);
+    rad__out_bool(j, "beyond_threshold", known && fabs(change) > threshold);
+    rad__out_close(j, '}');
 }
 
-static void put_figure_groups(rad_bytes *to, const struct rad__load_comparison *c)
+static void put_figure_groups(rad_json_out *j, const struct rad__load_comparison *c)
 {
     const struct rad__load_figures *all = &c->figures;
     double threshold = c->threshold_pct >= 0 ? c->threshold_pct : SHOWN_PCT;
-    rad__bytes_format(to, "  \"comparison\": {\n");
+    rad__out_open(j, "comparison", '{');
     for (uint32_t i = 0; i < all->count; i++) {
         const struct rad__load_figure *f = &all->at[i];
-        bool first = i == 0 || strcmp(all->at[i - 1].group, f->group) != 0;
-        bool last = i + 1 == all->count || strcmp(all->at[i + 1].group, f->group) != 0;
-        if (first) rad__bytes_format(to, "    \"%s\": {\n", f->group);
-        put_json_figure(to, f, threshold);
-        if (last)
-            rad__bytes_format(to, "\n    }%s\n", i + 1 < all->count ? "," : "");
-        else
-            rad__bytes_format(to, ",\n");
+        if (i == 0 || strcmp(all->at[i - 1].group, f->group) != 0) rad__out_open(j, f->group, '{');
+        put_json_figure(j, f, threshold);
+        if (i + 1 == all->count || strcmp(all->at[i + 1].group, f->group) != 0) rad__out_close(j, '}');
     }
-    rad__bytes_format(to, "  }\n");
+    rad__out_close(j, '}');
 }
 
-static void put_side(rad_bytes *to, const struct rad__load_comparison *c, uint32_t side)
+static void put_side(rad_json_out *j, const struct rad__load_comparison *c, uint32_t side)
 {
     const struct rad__load_side *s = &c->sides[side];
-    rad__bytes_format(to, "  \"%s\": {\"runs\": %" PRIu32 ", \"scenario\": ", side == 0 ? "run1" : "run2", s->count);
-    rad__load_put_json_text(to, s->runs[0]->scenario.name);
-    rad__bytes_format(to, ", \"seeds\": [");
-    for (uint32_t i = 0; i < s->count; i++) rad__bytes_format(to, "%s%" PRIu64, i > 0 ? ", " : "", s->runs[i]->seed);
-    rad__bytes_format(to, "], \"no_data\": ");
-    rad__load_put_json_text(to, c->no_data[side][0] != 0 ? c->no_data[side] : NULL);
-    rad__bytes_format(to, "},\n");
+    rad__out_open_line(j, side == 0 ? "run1" : "run2", '{');
+    rad__out_count(j, "runs", s->count);
+    rad__out_text(j, "scenario", s->runs[0]->scenario.name);
+    rad__out_open(j, "seeds", '[');
+    for (uint32_t i = 0; i < s->count; i++) rad__out_count(j, NULL, s->runs[i]->seed);
+    rad__out_close(j, ']');
+    rad__out_text(j, "no_data", c->no_data[side][0] != 0 ? c->no_data[side] : NULL);
+    rad__out_close(j, '}');
+}
+
+static void put_test(rad_json_out *j, const struct rad__load_gate *g)
+{
+    rad__out_open_line(j, "test", '{');
+    rad__out_bool(j, "possible", g->possible);
+    rad__out_text(j, "name", "Wilcoxon-Mann-Whitney");
+    rad__out_count(j, "sides", 1);
+    rad__out_bool(j, "exact", g->exact);
+    rad__out_format(j, "level", "%g", g->level);
+    rad__out_text(j, "correction", "Holm");
+    rad__out_count(j, "rows", g->tested);
+    rad__out_count(j, "runs_needed", g->needed);
+    rad__out_close(j, '}');
 }
 
 void rad__load_comparison_json(rad_bytes *to, const struct rad__load_comparison *c)
 {
     const struct rad__load_gate *g = &c->gate;
-    rad__bytes_format(to, "{\n  \"version\": \"1.1\",\n");
-    put_side(to, c, 0);
-    put_side(to, c, 1);
-    rad__bytes_format(to, "  \"same_scenario\": %s,\n  \"threshold_pct\": ", same_scenario(c) ? "true" : "false");
-    if (g->margin_pct >= 0)
-        rad__bytes_format(to, "%g", g->margin_pct);
-    else
-        rad__bytes_format(to, "null");
-    rad__bytes_format(to,
-                      ",\n  \"test\": {\"possible\": %s, \"name\": \"Wilcoxon-Mann-Whitney\", "
-                      "\"sides\": 1, \"exact\": %s, \"level\": %g, \"correction\": \"Holm\", \"rows\": "
-                      "%" PRIu32 ", \"runs_needed\": %" PRIu32 "},\n",
-                      g->possible ? "true" : "false", g->exact ? "true" : "false", g->level, g->tested, g->needed);
-    rad__bytes_format(to, "  \"worse\": %" PRIu32 ",\n  \"better\": %" PRIu32 ",\n  \"rows\": [\n", g->worse,
-                      g->better);
-    for (uint32_t i = 0; i < g->count; i++) {
-        put_json_row(to, c, &g->rows[i]);
-        rad__bytes_format(to, "%s\n", i + 1 < g->count ? "," : "");
-    }
-    rad__bytes_format(to, "  ],\n");
-    put_figure_groups(to, c);
-    rad__bytes_format(to, "}\n");
+    rad_json_out out, *j = &out;
+    rad__out_begin(j, to, RAD_JSON_UTF8);
+    rad__out_text(j, "version", "1.1");
+    put_side(j, c, 0);
+    put_side(j, c, 1);
+    rad__out_bool(j, "same_scenario", same_scenario(c));
+    rad__out_format(j, "threshold_pct", g->margin_pct >= 0 ? "%g" : "null", g->margin_pct);
+    put_test(j, g);
+    rad__out_count(j, "worse", g->worse);
+    rad__out_count(j, "better", g->better);
+    rad__out_open(j, "rows", '[');
+    for (uint32_t i = 0; i < g->count; i++) put_json_row(j, c, &g->rows[i]);
+    rad__out_close(j, ']');
+    put_figure_groups(j, c);
+    rad__out_end(j);
 }

@@ -1,9 +1,9 @@
 /* metadata.c — see metadata.h. */
 #include "load/report/metadata.h"
 
+#include "base/json_out.h"
 #include "base/sha256.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -27,33 +27,31 @@ struct rad__load_label rad__load_run_label(uint64_t ns)
     return label;
 }
 
-static void put(rad_bytes *to, const char *name, const char *text)
-{
-    rad__bytes_format(to, ",\n  \"%s\": ", name);
-    rad__load_put_json_text(to, text);
-}
-
 void rad__load_render_metadata(rad_bytes *to, const rad_load_result *r, const struct rad__load_circumstances *c,
                                const char *run_id)
 {
     char hash[2 * RAD_SHA256_SIZE + 1];
+    rad_json_out out, *j = &out;
     if (r->text != NULL) rad__sha256_text(r->text, strlen(r->text), hash);
-    rad__bytes_format(to, "{\n  \"version\": \"1.0\"");
-    put(to, "run_id", run_id);
-    put(to, "tool", "raddle load");
-    put(to, "tool_version", c->tool_version);
-    put(to, "compiler", c->compiler);
-    put(to, "host", c->host);
-    put(to, "os", c->system);
-    put(to, "cpu", c->cpu);
-    rad__bytes_format(to, ",\n  \"cores\": %" PRIu32 ",\n  \"memory_bytes\": %" PRIu64, c->cores, c->memory_bytes);
-    rad__bytes_format(to, ",\n  \"scenario\": {\"path\": ");
-    rad__load_put_json_text(to, c->scenario_path);
-    rad__bytes_format(to, ", \"sha256\": ");
-    rad__load_put_json_text(to, r->text != NULL ? hash : NULL);
-    rad__bytes_format(to, "}");
-    put(to, "command_line", c->command_line);
-    put(to, "start_time", rad__load_time_label(c->start_ns).text);
-    put(to, "end_time", rad__load_time_label(c->end_ns).text);
-    rad__bytes_format(to, ",\n  \"seed\": %" PRIu64 ",\n  \"exit_code\": %d\n}\n", r->seed, c->exit_code);
+    rad__out_begin(j, to, RAD_JSON_UTF8);
+    rad__out_text(j, "version", "1.0");
+    rad__out_text(j, "run_id", run_id);
+    rad__out_text(j, "tool", "raddle load");
+    rad__out_text(j, "tool_version", c->tool_version);
+    rad__out_text(j, "compiler", c->compiler);
+    rad__out_text(j, "host", c->host);
+    rad__out_text(j, "os", c->system);
+    rad__out_text(j, "cpu", c->cpu);
+    rad__out_count(j, "cores", c->cores);
+    rad__out_count(j, "memory_bytes", c->memory_bytes);
+    rad__out_open_line(j, "scenario", '{');
+    rad__out_text(j, "path", c->scenario_path);
+    rad__out_text(j, "sha256", r->text != NULL ? hash : NULL);
+    rad__out_close(j, '}');
+    rad__out_text(j, "command_line", c->command_line);
+    rad__out_text(j, "start_time", rad__load_time_label(c->start_ns).text);
+    rad__out_text(j, "end_time", rad__load_time_label(c->end_ns).text);
+    rad__out_count(j, "seed", r->seed);
+    rad__out_format(j, "exit_code", "%d", c->exit_code);
+    rad__out_end(j);
 }

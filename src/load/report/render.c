@@ -78,15 +78,19 @@ struct rad__load_label rad__load_percentile_label(uint32_t ppm)
     return label;
 }
 
-/* ---- Texts ----------------------------------------------------------------------------------------------- */
-
-void rad__load_put_json_text(rad_bytes *to, const char *text)
+struct rad__load_label rad__load_json_label(uint64_t n, int digits)
 {
-    if (text == NULL)
-        rad__bytes_format(to, "null");
-    else
-        rad__put_json_string(to, text, strlen(text), RAD_JSON_UTF8);
+    RAD_ASSERT(digits >= 0 && digits <= 9);
+    struct rad__load_label label = {"null"};
+    uint64_t one = 1;
+    if (n == RAD__LOAD_NO_DATA) return label;
+    for (int i = 0; i < digits; i++) one *= 10;
+    int length = snprintf(label.text, sizeof label.text, "%" PRIu64, n / one);
+    if (digits > 0) snprintf(label.text + length, sizeof label.text - (size_t)length, ".%0*" PRIu64, digits, n % one);
+    return label;
 }
+
+/* ---- Texts ----------------------------------------------------------------------------------------------- */
 
 void rad__load_put_html_text(rad_bytes *to, const char *text)
 {

@@ -38,9 +38,9 @@ RAD_INTERNAL struct rad__load_label rad__load_bytes_label(uint64_t bytes); /* 12
 RAD_INTERNAL struct rad__load_label rad__load_rate_label(uint64_t milli);  /* 1,234.5 */
 /* p50, p99.9 */
 RAD_INTERNAL struct rad__load_label rad__load_percentile_label(uint32_t ppm);
+/* n divided by 10 to the power of `digits`, as JSON has numbers; null where nothing was measured. */
+RAD_INTERNAL struct rad__load_label rad__load_json_label(uint64_t n, int digits);
 
-/* In quotes (base/escape.h). NULL: null. */
-RAD_INTERNAL void rad__load_put_json_text(rad_bytes *to, const char *text);
 /* One name, for HTML, also inside attributes. */
 RAD_INTERNAL void rad__load_put_html_text(rad_bytes *to, const char *text);
 

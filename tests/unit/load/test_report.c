@@ -73,12 +73,9 @@ static void texts_are_escaped(void **state)
 {
     (void)state;
     rad_bytes b = {0};
-    rad__load_put_json_text(&b, "a\"b\\c\n\x01\xff\xc3\xa4");
-    rad__load_put_json_text(&b, NULL);
     rad__load_put_html_text(&b, "<a href=\"x\">&'\x01\xff");
     rad__bytes_put(&b, "", 1);
-    assert_string_equal((char *)b.data, "\"a\\\"b\\\\c\\u000a\\u0001\\ufffd\xc3\xa4\"null"
-                                        "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\\x01\\xff");
+    assert_string_equal((char *)b.data, "&lt;a href=&quot;x&quot;&gt;&amp;&#39;\\x01\\xff");
     rad__bytes_free(&b);
 }
 
