@@ -45,4 +45,16 @@ freed twice "double free@free" "freed by main $freed, $allocated"
 freed kept "use after free@reads: read 2" "freed by drops $freed, $allocated"
 try explore --runs 30 --clock quiet ./memory_freed again
 status 0 "memory that main freed, and got again"
+
+# A leak depends on what memory has: a search, which keeps more of its own than one run does, sees the same.
+check "forgotten.c compiles" "$RADDLE" cc -std=gnu11 -g -O2 -Wall -Wextra -I"$src/include" "$programs/forgotten.c" "$library" -Wl,-rpath,"$build" -o forgotten
+try explore --runs 30 --no-shrink ./forgotten
+status 1 "a future that is forgotten"
+step=$(sed -n 's/^FAILED: \(leak at step [0-9]*\): get waits for condition.*/\1/p' out)
+check "is a leak before the program ends" [ -n "$step" ] && ! grep -q "end first" out
+hasnt out "not the recorded run" "the run that is drawn is the one that was found"
+try show forgotten.raddle.json -- ./forgotten
+has out "✗ $step: get waits for condition" "and the one that is shown"
+try explore --runs 30 ./forgotten fixed
+status 0 "forgotten fixed"
 finish
