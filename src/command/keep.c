@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { CERTIFICATE_MAX = 600 };
+
 void keep_artifact(cli *c, const rad_artifact *a, const char *path, kept *k)
 {
     rad_error error = {.code = 0}, again = {.code = 0};
@@ -89,18 +91,33 @@ void shrunk_free(shrunk *s)
     *s = (shrunk){.artifact = NULL};
 }
 
-void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size)
+/* "both schedules with fewer were tried, and neither fails this way" */
+static void none_fails_text(const rad_shrink_report *r, char *text, size_t size)
 {
+    const char *fair = r->certified_held ? "fair " : "";
+    if (r->certified_runs == 1)
+        snprintf(text, size, "the one %sschedule with fewer was tried, and does not fail this way", fair);
+    else if (r->certified_runs == 2)
+        snprintf(text, size, "both %sschedules with fewer were tried, and neither fails this way", fair);
+    else
+        snprintf(text, size, "all %s %sschedules with fewer were tried, and none fails this way",
+                 number(r->certified_runs), fair);
+}
+
+/* "minimal: it needs 1 preemption; …", with the limits of the machine. */
+static void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size)
+{
+    char none[160];
     const char *limits = rad_target_limits(rad_artifact_target(a));
     if (r->certificate != RAD_MINIMAL) {
         snprintf(text, size, "not certified");
     } else if (r->after.preemptions == 0) {
-        snprintf(text, size, "minimal: fails without any preemption");
+        snprintf(text, size, "minimal: it fails without any preemption");
     } else {
-        uint64_t fewer = r->after.preemptions - 1;
-        snprintf(text, size, "minimal: no failure with %llu preemption%s%s%s%s", (unsigned long long)fewer,
-                 plural(fewer), limits ? ", " : "", limits ? limits : "",
-                 r->certified_held ? ", under fair schedules" : "");
+        none_fails_text(r, none, sizeof none);
+        snprintf(text, size, "minimal: it needs %s preemption%s; %s%s%s%s", number(r->after.preemptions),
+                 plural(r->after.preemptions), none, limits ? " (limits: " : "", limits ? limits : "",
+                 limits ? ")" : "");
     }
 }
 
@@ -110,25 +127,21 @@ static const char *budget_name(enum rad_budget b)
     return names[b];
 }
 
-/* Why there is a certificate, or none. */
+/* Why there is no certificate. */
 static void report_because(cli *c, const rad_shrink_report *r)
 {
     const char *all = number(r->certified_runs);
     report_label(c, "because");
-    if (r->certificate == RAD_MINIMAL) {
-        out(c, "all %s%s schedule%s with fewer preemptions were tried\n", all, r->certified_held ? " fair" : "",
-            plural(r->certified_runs));
-    } else if (*c->stop) {
+    if (*c->stop)
         out(c, "it was interrupted before all schedules with fewer preemptions were tried (%s were)\n", all);
-    } else if (r->certificate_ended == RAD_BUDGET_TIME) {
+    else if (r->certificate_ended == RAD_BUDGET_TIME)
         out(c, "time was up before all schedules with fewer preemptions were tried (%s were)\n", all);
-    } else if (r->certificate_ended == RAD_BUDGET_STEPS) {
+    else if (r->certificate_ended == RAD_BUDGET_STEPS)
         out(c, "steps were used up before all schedules with fewer preemptions were tried (%s were)\n", all);
-    } else if (r->certificate_ended == RAD_BUDGET_NONE && r->certified_cut > 0) {
+    else if (r->certificate_ended == RAD_BUDGET_NONE && r->certified_cut > 0)
         out(c, "of %s schedules with fewer preemptions %s were cut at the step limit\n", all, number(r->certified_cut));
-    } else {
+    else
         out(c, "the schedules with fewer preemptions are too many to try (%s were)\n", all);
-    }
 }
 
 static void report_stopped(cli *c, const rad_shrink_report *r)
@@ -152,7 +165,7 @@ static void report_stopped(cli *c, const rad_shrink_report *r)
 void shrunk_report(cli *c, const shrunk *s)
 {
     const rad_measure *from = &s->report.before, *to = &s->report.after;
-    char text[300];
+    char text[CERTIFICATE_MAX];
     report_label(c, "shrunk");
     out(c, "%s → %s choice%s, %s → %s preemption%s, %s → %s step%s (%s run%s)\n", number(from->choices),
         number(to->choices), plural(to->choices), number(from->preemptions), number(to->preemptions),
@@ -166,12 +179,12 @@ void shrunk_report(cli *c, const shrunk *s)
     }
     certificate_text(s->artifact, &s->report, text, sizeof text);
     out(c, "%s\n", text);
-    if (s->report.certificate != RAD_MINIMAL || to->preemptions > 0) report_because(c, &s->report);
+    if (s->report.certificate != RAD_MINIMAL) report_because(c, &s->report);
 }
 
 void shrunk_json(writer *j, const shrunk *s)
 {
-    char text[300];
+    char text[CERTIFICATE_MAX];
     certificate_text(s->artifact, &s->report, text, sizeof text);
     put_text(j, "certificate", text);
     put_bool(j, "certified", s->report.certificate == RAD_MINIMAL);

@@ -38,9 +38,6 @@ int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_s
                     shrunk *s) RAD_COMMAND(shrink_artifact);
 void shrunk_free(shrunk *s) RAD_COMMAND(shrunk_free);
 
-/* The certificate, exactly: "minimal: no failure with 1 preemption" and so on, with the limits of the machine. */
-void certificate_text(const rad_artifact *a, const rad_shrink_report *r, char *text, size_t size)
-    RAD_COMMAND(certificate_text);
 void shrunk_report(cli *c, const shrunk *s) RAD_COMMAND(shrunk_report);
 void shrunk_json(writer *j, const shrunk *s) RAD_COMMAND(shrunk_json);
 

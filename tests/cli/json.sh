@@ -37,7 +37,7 @@ try run counter --repaired
 check "run: text and JSON agree" grep -qE "^passed: $steps steps, $decisions decisions?\$" out
 one_object 1 "verb machine case strategy seed runs steps failures classes complete phases oracles sites findings elapsed" \
     explore counter
-has out '"certificate": "minimal: no failure with 0 preemptions",' "explore: the certificate"
+has out '"certificate": "minimal: it needs 1 preemption; both schedules with fewer were tried, and neither fails this way",' "explore: the certificate"
 has out '"replay": "raddle replay counter.min.raddle.json"' "explore: the command"
 has out '"artifact": "counter.raddle.json",' "explore: the artifact"
 one_object 0 "runs complete findings" explore counter --repaired
