@@ -33,7 +33,7 @@ static const option TEST_OPTIONS[] = {
     {"strategy", OPTION_TEXT, AT(strategy), "S", "search strategy (default: auto; see 'raddle list')", 0, 0, 0},
     OPTION_MAX_STEPS(test_args),
     {"clock", OPTION_TEXT, AT(clock), "HOW",
-     "time passes when nothing can run (quiet) or at any time (free); default: quiet, then free", 0, 0, 0},
+     "time passes only when nothing can run (quiet) or at any time (free); default: quiet", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(test_args),
@@ -183,9 +183,20 @@ static const rad_verdict *told(const bug *b)
     return b->is_shrunk && b->small.artifact ? rad_artifact_verdict(b->small.artifact) : &b->verdict;
 }
 
-static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hunt *h)
+/* What `explore` says of it, from the number of runs on: "40 runs; every schedule was tried, code between …". */
+static void runs_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX])
 {
-    char text[400];
+    static const char lead[] = "nothing found in ";
+    rad_exploration_text(t, e, text);
+    size_t size = strlen(text), skipped = strncmp(text, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
+    if (size > 0 && text[size - 1] == '.') text[--size] = 0;
+    memmove(text, text + skipped, size - skipped + 1);
+}
+
+static void judge(suite *s, const rad_target *t, test_outcome *o, const rad_exploration *e, const hunt *h)
+{
+    char text[400], runs[RAD_STATEMENT_MAX];
+    runs_text(t, e, runs);
     if (h->bug_count > 0) {
         const rad_verdict *v = told(&h->bugs[0]);
         o->result = TEST_FAILED;
@@ -199,14 +210,10 @@ static void judge(suite *s, test_outcome *o, const rad_exploration *e, const hun
     } else if (goals_bad(&s->k, o->name, e, text, sizeof text) > 0) {
         o->result = TEST_FAILED;
         o->kind = "sometimes";
-        snprintf(o->message, sizeof o->message, "%s", text);
+        const char *limits = strchr(runs, ';');
+        snprintf(o->message, sizeof o->message, "%s%s", text, limits ? limits : "");
     } else {
-        snprintf(o->message, sizeof o->message, "%s run%s%s", number(e->runs), plural(e->runs),
-                 e->complete ? ", every schedule" : "");
-        size_t used = strlen(o->message);
-        if (e->cut)
-            snprintf(o->message + used, sizeof o->message - used,
-                     "; %s of them cut at the limit of steps: neither passed nor failed", number(e->cut));
+        snprintf(o->message, sizeof o->message, "%s", runs);
     }
 }
 
@@ -303,7 +310,7 @@ static int run_test(suite *s, uint32_t index, const char *name)
     int status = GO_ON;
     if (code == 0) {
         o.e = &e;
-        judge(s, &o, &e, &h);
+        judge(s, &t, &o, &e, &h);
         note_goals(s, name, &e);
         s->stopped |= h.bug_count > 0 || rad_exploration_all_cut(&e);
     } else if (code == RAD_EINPUT) {

@@ -45,10 +45,10 @@ typedef struct test_outcome {
     const char *name, *file; /* file NULL: not known */
     uint32_t line;
     enum test_result result;
-    char message[900]; /* one line */
-    rad_bytes details; /* lines: what was found, and how to replay it */
-    const char *kind;  /* of the failure: "check", "deadlock", … */
-    hunt *hunt;        /* NULL: nothing was explored */
+    char message[1100]; /* one line, with the limits of what it says */
+    rad_bytes details;  /* lines: what was found, and how to replay it */
+    const char *kind;   /* of the failure: "check", "deadlock", … */
+    hunt *hunt;         /* NULL: nothing was explored */
     const rad_exploration *e;
 } test_outcome;
 

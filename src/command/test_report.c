@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LEAD = 6 }; /* "pass  " */
+
 static const char *const RESULTS[] = {"pass", "fail", "unfit"};
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
@@ -33,8 +35,12 @@ static void tell_lines(const test_report *r, const test_outcome *o)
 {
     cli *c = r->c;
     bool good = o->result == TEST_PASSED;
-    out(c, "%s%s%s  %s%s%s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), good ? "pass" : "FAIL", style(c, STYLE_OFF),
-        style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF), o->message);
+    out(c, "%s%s%s  %s%s%s: ", style(c, good ? STYLE_GOOD : STYLE_BAD), good ? "pass" : "FAIL", style(c, STYLE_OFF),
+        style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF));
+    if (good)
+        out_wrapped(c, LEAD + (uint32_t)strlen(o->name) + 2, LEAD, o->message);
+    else
+        out(c, "%s\n", o->message); /* places in it are found by other programs */
     put_behind(c, "      ", &o->details);
     out_flush(c);
 }
@@ -204,7 +210,6 @@ int report_end(test_report *r, const char *limits, bool interrupted)
         if (tap && interrupted) out_text(r->c, "Bail out! interrupted\n");
         out(r->c, "%s%u passed, %u failed, seed %llu%s\n", tap ? "# " : "", passed, r->failed,
             (unsigned long long)r->seed, interrupted ? ", interrupted" : "");
-        if (limits) out(r->c, "%slimits: %s\n", tap ? "# " : "", limits);
     }
     int status = r->junit ? write_junit(r) : 0;
     rad__bytes_free(&r->cases);

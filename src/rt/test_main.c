@@ -186,9 +186,11 @@ static int stress_one(const request *r, const rad_test *t, uint32_t number, bool
     const char *lead = r->tap ? "ok" : "pass";
     if (text[0]) lead = r->tap ? "not ok" : "FAIL";
     if (r->tap)
-        rad__readable_print(answers(), "%s %u - %s\n", lead, number, t->name);
+        rad__readable_print(answers(), "%s %u - %s\n# ", lead, number, t->name);
     else
-        rad__readable_print(answers(), "%-5s %s: %u runs on threads\n", lead, t->name, r->shared->runs);
+        rad__readable_print(answers(), "%-5s %s: ", lead, t->name);
+    rad__readable_print(answers(), "%u runs on threads%s\n", r->shared->runs,
+                        text[0] ? "" : "; other schedules were not tried");
     if (text[0]) rad__readable_print(answers(), "%s%s\n", r->tap ? "# " : "      ", text);
     if (text[0] == 0) tell_goals(r, t);
     fflush(answers());

@@ -24,11 +24,17 @@ run() { # WORDS…: the program by itself
 makes tests -O1 "$src/tests/programs/tests_counter.c"
 
 # ---- Each way to pass and to fail -----------------------------------------------------------------
-passes() { # TEST MESSAGE
+halfway="code between two operations was not interrupted halfway"
+unwraps() { # out, as one line
+    tr -s ' \n' '  ' <out >flat
+    echo >>flat
+}
+passes() { # TEST MESSAGE: with its limits
     try test ./tests "$1" --runs 60
     status 0 "$1 passes"
     silent "$1"
-    has out "pass  $1: $2" "$1: $2"
+    unwraps
+    has flat "pass $1: $2, $halfway, and time passed only when nothing could run" "$1: $2, and the limits"
 }
 fails() { # TEST MESSAGE: the file replays, without its name, too
     try test ./tests "$1" --runs 60
@@ -40,10 +46,13 @@ fails() { # TEST MESSAGE: the file replays, without its name, too
     status 0 "$1: replay"
     has out "as recorded" "$1: as recorded"
 }
-passes counts "60 runs"
-passes makes_no_operation "14 runs, every schedule"
-passes reaches "16 runs, every schedule"
-passes soon "60 runs"
+passes counts "60 runs; not every schedule was tried, but all with at most 0 preemptions"
+passes makes_no_operation "14 runs; every schedule was tried"
+passes reaches "16 runs; every schedule was tried"
+passes soon "60 runs; not every schedule was tried"
+try test ./tests soon --runs 60 --clock free
+unwraps
+has flat "pass soon: 60 runs; not every schedule was tried, $halfway; fair schedules only: " "with a free clock time is no limit"
 fails loses "check at step"
 has out "tests_counter.c:40: all_write: check failed: total == writers" "with expression, file, line and function"
 fails fails_at_once "check at step 0: tests_counter.c:60: fails_at_once: check failed: total == 1"
@@ -59,7 +68,7 @@ fails exits "exit at step 0: the test called exit(0)"
 fails leaves_a_fiber "leak at step"
 try test ./tests never_reaches --runs 60
 status 1 "a rad_sometimes that is never true"
-has out "FAIL  never_reaches: sometimes, but never in 16 runs: one more than there is (tests_counter.c:77, not true there)" "says which"
+has out "FAIL  never_reaches: sometimes, but never in 16 runs: one more than there is (tests_counter.c:77, not true there); every schedule was tried, $halfway" "says which, and what was tried"
 has out "never come to (tests_counter.c:78, no run came there)" "and each other one"
 try explore --runs 60 ./tests never_reaches
 status 1 "explore of that test, too"
@@ -205,9 +214,9 @@ run ./tests counts --runs 40
 status 0 "./tests calls raddle"
 has out "pass  counts: 40 runs" "with its words"
 RADDLE_OPTIONS="--runs 30 --tap" run ./tests counts
-line out "# 30 runs" "options of the environment"
+check "options of the environment" grep -q "^# 30 runs; not every schedule was tried, .*$halfway, and time passed only" out
 RADDLE_OPTIONS="--runs 30 --tap" run ./tests counts --runs 20
-line out "# 20 runs" "those of the command line come later"
+check "those of the command line come later" grep -q "^# 20 runs; " out
 run env -u RADDLE PATH=/nowhere "$PWD/tests" counts --runs 10
 status 0 "raddle is found beside the library"
 RADDLE=/no/raddle run ./tests
@@ -219,7 +228,7 @@ check "--list needs no raddle" [ "$(wc -l <out)" = 15 ]
 # ---- On threads -----------------------------------------------------------------------------------
 run ./tests --threads --runs 20 counts reaches makes_no_operation soon
 status 0 "--threads"
-has out "pass  counts: 20 runs on threads" "repetitions, each with static variables of its own"
+has out "pass  counts: 20 runs on threads; other schedules were not tried" "repetitions, each with static variables of its own"
 has out "4 passed, 0 failed (on threads, seed 1)" "a summary"
 RADDLE=/no/raddle RADDLE_OPTIONS=--threads run ./tests --runs 3 --tap counts fails_at_once exits never_reaches
 status 1 "--threads by the environment, without raddle"
@@ -239,7 +248,7 @@ check "JUnit's file" grep -q '<failure message="tests_counter.c:60:' threads.xml
 try test ./tests --threads --runs 2 --json counts makes_no_operation
 check "JSON" python3 -c 'import json
 d = json.load(open("out"))
-assert d["passed"] == 2 and d["limits"] is None and d["tests"][0]["message"] == "2 runs on threads", d'
+assert d["passed"] == 2 and d["limits"] is None and d["tests"][0]["message"] == "2 runs on threads; other schedules were not tried", d'
 run ./tests --threads nothing
 status 2 "--threads: no such test"
 
@@ -332,7 +341,8 @@ has out "fault: a disk" "a fault has its own name"
 run ./little --threads --runs 60 all_chosen
 hasnt out "note:" "on threads repetitions choose differently, and all that there is; and faults come"
 try test ./little long_or_short --max-steps 20 --runs 9
-has out "of them cut at the limit of steps: neither passed nor failed" "runs that did not end are no runs that passed"
+unwraps
+has flat "5 runs were cut, not finished after 20 steps: neither passed nor failed" "runs that did not end are no runs that passed"
 try test ./little --threads --time 0.5 --runs 2 draws
 status 0 "on threads half a second is time, too"
 run ./little --threads --runs2 2 draws
