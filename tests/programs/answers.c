@@ -428,6 +428,45 @@ static void *uses_much(void *arg)
     return arg;
 }
 
+static void *tells_guard(void *expected)
+{
+    pthread_attr_t own;
+    size_t guard = 0, size = 0;
+    void *low = NULL;
+    char here;
+    assert(pthread_getattr_np(pthread_self(), &own) == 0);
+    assert(pthread_attr_getguardsize(&own, &guard) == 0 && guard == *(size_t *)expected);
+    assert(pthread_attr_getstack(&own, &low, &size) == 0 && &here > (char *)low && &here < (char *)low + size);
+    pthread_attr_destroy(&own);
+    return NULL;
+}
+
+static void *tells_detached(void *arg)
+{
+    pthread_attr_t own;
+    int detached = -1;
+    assert(pthread_getattr_np(pthread_self(), &own) == 0);
+    assert(pthread_attr_getdetachstate(&own, &detached) == 0 && detached == PTHREAD_CREATE_DETACHED);
+    pthread_attr_destroy(&own);
+    sem_post(&begun);
+    return arg;
+}
+
+/* As std::thread of Rust asks for them: a thread without a guard panics. */
+static void thread_attributes(pthread_attr_t *a)
+{
+    size_t usual = (size_t)getpagesize(), large = 64 << 10;
+    pthread_t t;
+    assert(pthread_create(&t, NULL, tells_guard, &usual) == 0);
+    end(t);
+    pthread_attr_setguardsize(a, large);
+    assert(pthread_create(&t, a, tells_guard, &large) == 0);
+    end(t);
+    pthread_attr_setdetachstate(a, PTHREAD_CREATE_DETACHED);
+    assert(pthread_create(&t, a, tells_detached, NULL) == 0);
+    sem_wait(&begun);
+}
+
 static void threads(void)
 {
     pthread_attr_t a;
@@ -451,6 +490,7 @@ static void threads(void)
         assert(pthread_create(&t, &a, i ? uses_much : has_value, NULL) == 0);
         end(t);
     }
+    thread_attributes(&a);
     assert(pthread_setname_np(pthread_self(), "exactly sixteen.") == ERANGE);
     assert(pthread_setname_np(pthread_self(), "only fifteen...") == 0);
     assert(pthread_getname_np(pthread_self(), name, sizeof name) == 0);

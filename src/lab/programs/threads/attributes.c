@@ -70,6 +70,20 @@ RAD_ANSWER(int, prctl, (int what, ...))
     return RAD_REAL(prctl)(what, a[0], a[1], a[2], a[3]);
 }
 
+/* ---- Stacks ---------------------------------------------------------------------------------------- */
+
+/* The stack is that of the donor, which has a guard of its own and is never detached: the program asked for others.
+ * Rust ends a thread that has no guard. */
+RAD_ANSWER(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t *attributes))
+{
+    int code = RAD_REAL(pthread_getattr_np)(thread, attributes);
+    const rad_thread *t = rad__stage.running ? rad__thread_of(thread) : NULL;
+    if (code != 0 || t == NULL || t->donor == NULL) return code;
+    pthread_attr_setguardsize(attributes, t->guard);
+    pthread_attr_setdetachstate(attributes, t->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    return 0;
+}
+
 /* ---- Priorities and clocks ---------------------------------------------------------------------------- */
 
 RAD_ANSWER(int, pthread_setschedparam, (pthread_t thread, int policy, const struct sched_param *param))

@@ -105,6 +105,21 @@ static bool is_own_stack(const pthread_attr_t *attributes, size_t *size)
     return base != NULL && (uintptr_t)base < UINTPTR_MAX / 2; /* tidy: address ok: a mark */
 }
 
+size_t rad__donor_guard(const pthread_attr_t *attributes)
+{
+    pthread_attr_t usual;
+    size_t size = 0;
+    if (is_own_stack(attributes, &size)) return 0;
+    if (attributes != NULL) {
+        pthread_attr_getguardsize(attributes, &size);
+        return size;
+    }
+    if (pthread_getattr_default_np(&usual) != 0) return 0;
+    pthread_attr_getguardsize(&usual, &size);
+    pthread_attr_destroy(&usual);
+    return size;
+}
+
 /* The next donor's, above pages that nobody may touch; NULL: the system maps nothing there. */
 static void *stack_at_its_place(size_t size)
 {

@@ -134,6 +134,7 @@ int rad__thread_start(pthread_t *thread, const pthread_attr_t *attributes, void 
                       .arg = arg,
                       .result = PTHREAD_CANCELED,
                       .blocked = blocked,
+                      .guard = rad__donor_guard(attributes),
                       .detached = detach == PTHREAD_CREATE_DETACHED};
     *thread = d->handle;
     t->runner = rad__thread_add_on(name, RAD_AT_pthread_begin, thread_body, t, d->low, d->size);

@@ -79,6 +79,7 @@ typedef struct rad_thread {
     cpu_set_t affinity;
     bool has_affinity;
     int policy, priority;
+    size_t guard; /* what its attributes asked for, below its stack */
 } rad_thread;
 
 enum { RAD_THREADS_MAX = 4096 };
@@ -291,6 +292,9 @@ struct rad_donor {
 /* One that fits these attributes, new if there is none; NULL: the system gives no thread. It is never given back: its
  * thread-local variables would be those of another thread. */
 RAD_INTERNAL rad_donor *rad__donor_take(const pthread_attr_t *attributes);
+
+/* What a thread with these attributes has below its stack, as glibc tells it. */
+RAD_INTERNAL size_t rad__donor_guard(const pthread_attr_t *attributes);
 
 /* In the keeper, for workers to come: makes as many as runs so far have needed. One that a run makes itself is a thread
  * of that process, which stays when memory is put back. */
