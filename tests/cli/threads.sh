@@ -179,6 +179,19 @@ has out "nothing found in 40 runs" "in 40 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
 
+# ---- A program with an allocator of its own ------------------------------------------------------------------------
+# shellcheck disable=SC2086
+if $cc -g -shared -fPIC -fno-builtin -DLIBRARY "$programs/allocator.c" -o liballocator.so 2>log &&
+    $cc -g -O0 -pthread "$programs/allocator.c" -Wl,--no-as-needed ./liballocator.so -l:libstdc++.so.6 -o allocator 2>>log; then
+    check "an allocator: the program runs by itself" ./allocator
+    try explore --runs 9 ./allocator
+    status 0 "all blocks are of one heap, those of new and of valloc, too"
+    try explore --runs 1 ./allocator twice
+    has out "misuse@free: first in run 0" "so one that is freed twice is found"
+else
+    skip "a program with an allocator" "there is no C++ library to link with"
+fi
+
 # ---- The list of calls ---------------------------------------------------------------------------------------
 sed -n 's/^\(RAD_ANSWER\|READING\)([^,]*, \([A-Za-z0-9_]*\),.*/\2/p' "$src"/src/lab/programs/threads/*.c | LC_ALL=C sort -u >answered
 sed -n '/^## Calls/,/^## /p' "$src/docs/threads-under-test.md" | grep '^| `' | cut -d'|' -f2 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort -u >documented

@@ -3,7 +3,12 @@
  *
  * Rejected: a limit of the system (the program would get NULL, and what it makes of that is another failure, if it is
  * one; and the limit counts stacks that are reserved and never used). Looking at the process from outside (a run that
- * grows step by step would fail at another step each time). */
+ * grows step by step would fail at another step each time).
+ *
+ * The blocks are the C library's, also where the program is linked with another allocator (jemalloc, tcmalloc), which
+ * would answer questions about them as if they were its own: so all names by which C gets a block or asks about one are
+ * answered here; operators.c has those of C++. One that takes the names with __libc_, too, as tcmalloc and mimalloc do,
+ * gives all blocks. */
 #define _GNU_SOURCE
 #include "lab/programs/fibers/files.h"
 #include "lab/programs/fibers/libc.h"
@@ -11,10 +16,12 @@
 #include "lab/programs/fibers/server.h"
 #include "lab/programs/watched/watched.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The C library's, under names that need no search. */
 extern void *__libc_calloc(size_t count, size_t size);
@@ -27,11 +34,41 @@ static int64_t held;
 
 #define CALLER __builtin_return_address(0)
 
+/* As glibc has it: the word before a block has its size with the words of its header, and marks below. One that was
+ * mapped for itself has two such words. Its own function may be hidden by that of another allocator. */
+static size_t usable_by_header(const void *p)
+{
+    enum { MAPPED = 2, MARKS = 7, WORD = sizeof(size_t) };
+    size_t word;
+    memcpy(&word, (const char *)p - WORD, WORD);
+    return (word & ~(size_t)MARKS) - (word & MAPPED ? 2 * WORD : WORD);
+}
+
+typedef size_t usable_function(void *p);
+
+bool rad__memory_is_of_libc(void)
+{
+    Dl_info heap, libc;
+    void *own = dlsym(RTLD_DEFAULT, "__libc_malloc"), *other = dlsym(RTLD_DEFAULT, "gnu_get_libc_version");
+    return dladdr(own, &heap) && dladdr(other, &libc) && heap.dli_fbase == libc.dli_fbase;
+}
+
+static size_t usable(void *p)
+{
+    static bool known;
+    static usable_function *real;
+    if (RAD_UNLIKELY(!known)) {
+        if (!rad__memory_is_of_libc()) rad__libc_find("malloc_usable_size", &real);
+        known = true;
+    }
+    return real ? real(p) : usable_by_header(p);
+}
+
 static void *got(void *p, const void *pc)
 {
     if (p == NULL) return NULL;
-    if (rad__monitor != NULL) rad__watched_allocated(p, malloc_usable_size(p), pc);
-    held += (int64_t)malloc_usable_size(p);
+    if (rad__monitor != NULL) rad__watched_allocated(p, usable(p), pc);
+    held += (int64_t)usable(p);
     uint64_t limit = rad__stage.memory_limit;
     if (RAD_UNLIKELY(limit > 0 && held > (int64_t)limit && rad__stage.running))
         rad__program_fails(RAD_ORACLE_MEMORY, rad__stage.current->role,
@@ -42,7 +79,7 @@ static void *got(void *p, const void *pc)
 
 static void gone(void *p)
 {
-    if (p != NULL) held -= (int64_t)malloc_usable_size(p);
+    if (p != NULL) held -= (int64_t)usable(p);
 }
 
 /* ---- What was destroyed ---------------------------------------------------------------------------------- */
@@ -92,7 +129,7 @@ RAD_ANSWER(void *, calloc, (size_t count, size_t size))
 static void give(void *p, const void *pc)
 {
     if (p == NULL) return;
-    size_t size = malloc_usable_size(p);
+    size_t size = usable(p);
     if (rad__stage.running) rad__free_check(p, size);
     held -= (int64_t)size;
     if (rad__stage.running && rad__monitor != NULL && rad__watched_free(p, size, pc)) return;
@@ -103,7 +140,7 @@ static void give(void *p, const void *pc)
 /* Watched: always another block, so that whoever keeps the old address is found. */
 static void *moved(void *p, size_t size, const void *pc)
 {
-    size_t before = malloc_usable_size(p);
+    size_t before = usable(p);
     void *fresh = got(__libc_malloc(size), pc);
     if (fresh == NULL) return NULL;
     memcpy(fresh, p, before < size ? before : size);
@@ -164,6 +201,26 @@ RAD_ANSWER(int, posix_memalign, (void **p, size_t alignment, size_t size))
     if (block == NULL) return ENOMEM;
     *p = got(block, CALLER);
     return 0;
+}
+
+RAD_ANSWER(void *, valloc, (size_t size))
+{
+    return got(__libc_memalign((size_t)sysconf(_SC_PAGESIZE), size), CALLER);
+}
+
+RAD_ANSWER(void *, pvalloc, (size_t size))
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), whole;
+    if (__builtin_add_overflow(size, page - 1, &whole)) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return got(__libc_memalign(page, whole / page * page), CALLER);
+}
+
+RAD_ANSWER(size_t, malloc_usable_size, (void *p))
+{
+    return p ? usable(p) : 0;
 }
 
 RAD_ANSWER(void, free, (void *p))

@@ -18,6 +18,9 @@ RAD_INTERNAL bool rad__files_are_used(void);
 extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *p);
 
+/* They are glibc's, and not those of an allocator that the program is linked with. */
+RAD_INTERNAL bool rad__memory_is_of_libc(void);
+
 /* The program frees a block of memory, and is in a step. */
 RAD_INTERNAL void rad__free_check(const void *block, size_t size);
 
