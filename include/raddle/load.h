@@ -43,10 +43,6 @@ RAD_API int rad_load_check(const rad_load_scenario *s, rad_error *error);
 RAD_API char *rad_load_outline(const rad_load_scenario *s);
 RAD_API bool rad_load_has_simulated(const rad_load_scenario *s);
 
-/* A TOML document as JSON in which each value says its type, as conformance suites of TOML want it. rad_free the text;
- * NULL: *error says why (RAD_EINPUT: "NAME:LINE:COLUMN: …"). */
-RAD_API char *rad_load_toml_json(const char *name, const char *text, size_t size, rad_error *error);
-
 /* ---- Runs ------------------------------------------------------------------------------------------------- */
 
 enum rad_load_engine {

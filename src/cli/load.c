@@ -6,7 +6,7 @@
 
 static const verb *const PARTS[] = {&VERB_LOAD_QUICK, &VERB_LOAD_RUN,      &VERB_LOAD_REPLAY, &VERB_LOAD_ANALYZE,
                                     &VERB_LOAD_DIFF,  &VERB_LOAD_VALIDATE, &VERB_LOAD_REPORT, &VERB_LOAD_SERVE,
-                                    &VERB_LOAD_STRIP, &VERB_LOAD_EXPORT,   &VERB_LOAD_TOML};
+                                    &VERB_LOAD_STRIP, &VERB_LOAD_EXPORT};
 enum { PART_COUNT = sizeof PARTS / sizeof *PARTS };
 
 static int load_run(cli *c, int argc, char **argv)

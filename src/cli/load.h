@@ -7,7 +7,7 @@
 #include <raddle/load.h>
 
 extern const verb VERB_LOAD_RUN, VERB_LOAD_REPLAY, VERB_LOAD_ANALYZE, VERB_LOAD_DIFF, VERB_LOAD_VALIDATE,
-    VERB_LOAD_REPORT, VERB_LOAD_SERVE, VERB_LOAD_STRIP, VERB_LOAD_EXPORT, VERB_LOAD_TOML;
+    VERB_LOAD_REPORT, VERB_LOAD_SERVE, VERB_LOAD_STRIP, VERB_LOAD_EXPORT;
 
 /* How a run is run, and where its results go. */
 typedef struct load_words {

@@ -1,15 +1,9 @@
 /* load_run.c — `raddle load run` and `validate`. */
 #include "load.h"
 
-#include "os/file.h"
-#include "os/process.h"
-
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- Options --------------------------------------------------------------------------------------------- */
 
@@ -238,89 +232,4 @@ const verb VERB_LOAD_VALIDATE = {
     .status = "0 well-formed, 2 not, 3 I/O, memory or limit, 4 bug in Raddle",
     .examples = VALIDATE_EXAMPLES,
     .run = load_validate_run,
-};
-
-/* ---- toml ------------------------------------------------------------------------------------------------ */
-
-enum { TOML_MOST = 10 << 20 };
-
-/* All of it, at most TOML_MOST + 1 bytes: one too many is seen. Returns 0 or an exit status. */
-static int read_all(cli *c, int fd, const char *name, char *text, size_t *size)
-{
-    rad_error error = {.code = 0};
-    bool ready;
-    for (*size = 0; *size < TOML_MOST + 1;) {
-        ssize_t got = read(fd, text + *size, TOML_MOST + 1 - *size);
-        if (got == 0) break;
-        if (got > 0) {
-            *size += (size_t)got;
-        } else if (errno == EAGAIN) { /* a pipe whose writer takes its time */
-            if (rad__os_poll(&fd, 1, -1, &ready, &error) < 0) return complain_error(c, &error);
-        } else if (errno != EINTR) {
-            complain(c, "%s: cannot read: %s", name, strerror(errno));
-            return EXIT_RUNTIME;
-        }
-    }
-    return 0;
-}
-
-/* A file, or a pipe to which somebody writes: <(command). NULL: stdin. */
-static int read_toml(cli *c, const char *path, char *text, size_t *size)
-{
-    if (path == NULL) return read_all(c, STDIN_FILENO, "stdin", text, size);
-    const char *kind = rad__os_not_regular(path);
-    bool pipe = kind != NULL && strcmp(kind, "a pipe") == 0;
-    if (kind != NULL && !pipe) {
-        complain(c, "%s: %s, not a regular file", path, kind);
-        return EXIT_USAGE;
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        complain(c, "cannot open '%s'", path);
-        return EXIT_USAGE;
-    }
-    int status = read_all(c, fd, path, text, size);
-    close(fd);
-    if (status == 0 && pipe && *size == 0) {
-        complain(c, "%s: a pipe without a writer", path);
-        status = EXIT_USAGE;
-    }
-    return status;
-}
-
-static int load_toml_run(cli *c, int argc, char **argv)
-{
-    static char text[TOML_MOST + 1];
-    load_words ignored = {.shards = 1};
-    rad_error error = {.code = 0};
-    size_t size;
-    words w;
-    int status = options_parse(c, &VERB_LOAD_TOML, argc, argv, &ignored, &w);
-    if (status != GO_ON) return status;
-    ends_at_once(c, &VERB_LOAD_TOML);
-    if (w.count > 1) return bad_usage(c, "unexpected argument '%.200s': give one FILE, or none for stdin", w.at[1]);
-    const char *path = w.count == 1 ? w.at[0] : NULL;
-    if ((status = read_toml(c, path, text, &size)) != 0) return status;
-    char *json = rad_load_toml_json(path != NULL ? path : "stdin", text, size, &error);
-    if (json == NULL) return complain_error(c, &error);
-    out_text(c, json);
-    rad_free(json);
-    return EXIT_FINE;
-}
-
-static const char *const TOML_EXAMPLES[] = {
-    "raddle load toml examples/load/sim-ramp.toml",
-    "a scenario as JSON",
-    NULL,
-};
-
-const verb VERB_LOAD_TOML = {
-    .name = "load toml",
-    .about = "print a TOML file as typed JSON",
-    .usage = "[FILE.toml]",
-    .text = "Print TOML 1.0 from a file or stdin as JSON in which each value has its type: what "
-            "the conformance suites of TOML expect of a decoder.",
-    .status = "0 done, 2 not TOML (with line and column), 3 I/O, memory or limit, 4 bug in Raddle",
-    .examples = TOML_EXAMPLES,
-    .run = load_toml_run,
 };

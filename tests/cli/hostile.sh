@@ -218,8 +218,6 @@ row "load strip" 0 "$evil.log" --output "small$evil.log"
 row "load strip" 2 "no$evil" --output x
 row "load export" 0 "$evil.log" --output "z6$evil.log"
 row "load export" 2 "no$evil" --output x
-json_row "load toml" 0 "$evil.toml"
-row "load toml" 2 "$evil.html"
 row "load URL" 2 "http://$evil/"
 row "load URL" "1|2|3" "http://127.0.0.1:1/$evil" -d 0.2 -c 1 -H "$evil: $evil" --method "$evil"
 row "load serve" 2 --port "$evil"

@@ -184,14 +184,6 @@ status 0 "which analyze reads"
 try load analyze z6.log --filter 'status == 200'
 status 2 "but does not filter"
 
-printf 'a.b = 1\n' >x.toml
-try load toml x.toml
-is out '{"a": {"b": {"type": "integer", "value": "1"}}}' "TOML as JSON"
-printf 'a = 1\na = 2\n' >x.toml
-try load toml x.toml
-status 2 "no TOML"
-has err "x.toml:2:1:" "with its place"
-
 # ---- Files ----------------------------------------------------------------------------------------------------------
 try load run sim.toml --seed 1 --output results
 status 0 "a folder of results"

@@ -53,16 +53,6 @@ for verb in run validate; do row "load $verb" toml @; done
 for verb in analyze report replay; do row "load $verb" log @; done
 for verb in strip export; do row "load $verb" log @ --output x; done
 row "load diff" log @ @
-try load toml pipe.toml
-status 2 "load toml: a pipe without a writer"
-printf 'a = 1\n' >one.toml
-"$RADDLE" load toml <(sleep 0.1 && cat one.toml) >out 2>err
-status=$?
-status 0 "load toml: a pipe to which somebody writes"
-"$RADDLE" load toml <one.toml >expected
-same out expected "load toml: all of it"
-refused "load toml" folder.toml "a directory" @
-refused "load toml" zero.toml "a device" @
 for verb in check run validate draw; do row "flow $verb" flow @; done
 try corpus pipe.json
 status 2 "corpus of a pipe"
@@ -160,7 +150,6 @@ session
 load
 load URL
 load serve
-load toml
 flow
 flow resume
 flow status

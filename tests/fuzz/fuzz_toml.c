@@ -3,6 +3,8 @@
 #include "base/alloc.h"
 #include "base/toml/parts.h"
 
+#include "../support/toml_json.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -73,7 +75,7 @@ static void put_string(rad_bytes *out, const char *text, size_t length)
 static void put_plain(rad_bytes *out, const rad_toml_node *node)
 {
     rad_bytes json = {0};
-    rad__toml_put_json(node, &json);
+    toml_put_json(node, &json);
     rad__bytes_put(&json, "", 1);
     require(!json.failed);
     const char *value = strstr((char *)json.data, "\"value\": \"") + strlen("\"value\": \"");
@@ -114,7 +116,7 @@ static void put_value(rad_bytes *out, const rad_toml_node *node)
 static rad_bytes json_of(const rad_toml_node *root)
 {
     rad_bytes json = {0};
-    rad__toml_put_json(root, &json);
+    toml_put_json(root, &json);
     require(!json.failed);
     return json;
 }

@@ -191,7 +191,6 @@ url=http://127.0.0.1:$(sed -n 's/^listening on port \([0-9]*\).*/\1/p' served)/
 row "load URL" begun_cpu "ended +interrupted" "$url" -c 2 -d 3600
 kill -s TERM $server
 wait $server
-row "load toml" begun_asleep "interrupted"
 "$RADDLE" load run "$src/examples/load/sim-closed.toml" --output some.log >made 2>&1
 row "load replay" begun_out "interrupted" some.log --step
 

@@ -2,7 +2,7 @@
  * The interface that conformance suites of TOML expect of a decoder. Uses the locale of the environment, so that
  * tests can see that nothing depends on it. */
 #include "base/alloc.h"
-#include "base/toml/toml.h"
+#include "toml_json.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ int main(void)
     const char *from = text.size ? (const char *)text.data : "";
     int status = rad__toml_parse(&doc, "stdin", from, text.size, LIMIT, &error);
     if (status == 0) {
-        rad__toml_put_json(doc.root, &json);
+        toml_put_json(doc.root, &json);
         rad__toml_free(&doc);
         if (json.failed) {
             fprintf(stderr, "toml_decode: out of memory\n");

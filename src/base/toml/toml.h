@@ -118,10 +118,4 @@ RAD_INTERNAL int rad__toml_expected(const rad_toml *doc, const rad_toml_node *at
 RAD_INTERNAL int rad__toml_error(const rad_toml *doc, const rad_toml_node *at, rad_error *error, const char *format,
                                  ...) RAD_PRINTF(4, 5);
 
-/* ---- Writing ------------------------------------------------------------------------------------------- */
-
-/* JSON in which every value says its type, {"type": "integer", "value": "1"}: the form in which conformance tests of
- * TOML compare readers. Ends without a line feed. */
-RAD_INTERNAL void rad__toml_put_json(const rad_toml_node *node, rad_bytes *out);
-
 #endif

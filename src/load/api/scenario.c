@@ -61,18 +61,3 @@ void rad_load_free(rad_load_scenario *s)
     rad__free(s->path);
     rad__free(s);
 }
-
-char *rad_load_toml_json(const char *name, const char *text, size_t size, rad_error *error)
-{
-    rad_toml doc;
-    rad_bytes json = {0};
-    rad__error_clear(error);
-    if (rad__toml_parse(&doc, name, text, size, RAD__LOAD_FILE_BYTES_MAX, error) != 0) return NULL;
-    rad__toml_put_json(doc.root, &json);
-    rad__toml_free(&doc);
-    rad__bytes_put(&json, "\n", 2);
-    if (!json.failed) return (char *)json.data;
-    rad__bytes_free(&json);
-    rad__error_memory(error);
-    return NULL;
-}

@@ -10,6 +10,8 @@
 #include "base/prng.h"
 #include "toml_support.h"
 
+#include "../../support/toml_json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -373,7 +375,7 @@ static void drawn_floats_come_back(void **state)
         assert_int_equal(v->type, RAD_TOML_FLOAT);
         assert_memory_equal(&v->number, &again, sizeof again);
         rad_bytes json = {0};
-        rad__toml_put_json(v, &json);
+        toml_put_json(v, &json);
         rad__bytes_put(&json, "", 1);
         assert_true(strtod(strstr((char *)json.data, "value") + 9, NULL) == again);
         rad__bytes_free(&json);

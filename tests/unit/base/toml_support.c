@@ -4,6 +4,8 @@
 
 #include <cmocka.h>
 
+#include "../../support/toml_json.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -39,7 +41,7 @@ void toml_means_n(const char *text, size_t size, const char *meaning)
 {
     rad_bytes json = {0}, brief = {0};
     rad_toml doc = toml_open(text, size);
-    rad__toml_put_json(doc.root, &json);
+    toml_put_json(doc.root, &json);
     rad__bytes_put(&json, "", 1);
     shorten((const char *)json.data, json.size - 1, &brief);
     assert_string_equal((const char *)brief.data, meaning);

@@ -1,5 +1,9 @@
-/* json.c — a TOML tree as JSON in which every value says its type. Written by hand: nothing here depends on the
- * locale of the process, and a float has as many digits as it takes to read the same float again. */
+/* toml_json.h — a TOML tree as JSON in which every value says its type, {"type": "integer", "value": "1"}: the form in
+ * which conformance suites of TOML compare readers. Nothing here depends on the locale of the process, and a float has
+ * as many digits as it takes to read the same float again. */
+#ifndef RAD_TESTS_TOML_JSON_H
+#define RAD_TESTS_TOML_JSON_H
+
 #include "base/escape.h"
 #include "base/toml/parts.h"
 
@@ -9,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(rad_bytes *out, const char *text)
+static inline void toml_put(rad_bytes *out, const char *text)
 {
     rad__bytes_put(out, text, strlen(text));
 }
 
 /* The shortest digits that are read as the same float: 1.5e+300. In some locales the point is another character, or
  * several: whatever stands between the first digits and the next is replaced. */
-static void put_float(rad_bytes *out, double value)
+static inline void toml_put_float(rad_bytes *out, double value)
 {
     char text[64];
     if (isnan(value) || isinf(value)) {
-        put(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        toml_put(out, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return;
     }
     for (int digits = 1; digits <= 16; digits++) {
@@ -30,11 +34,11 @@ static void put_float(rad_bytes *out, double value)
     size_t whole = (text[0] == '-') + 1u, fraction = whole;
     while (text[fraction] < '0' || text[fraction] > '9') fraction++;
     rad__bytes_put(out, text, whole);
-    put(out, ".");
-    put(out, text + fraction);
+    toml_put(out, ".");
+    toml_put(out, text + fraction);
 }
 
-static void put_time(rad_bytes *out, const rad_toml_date *d)
+static inline void toml_put_time(rad_bytes *out, const rad_toml_date *d)
 {
     rad__bytes_format(out, "%02u:%02u:%02u", d->hour, d->minute, d->second);
     if (d->nanosecond == 0) return;
@@ -45,22 +49,22 @@ static void put_time(rad_bytes *out, const rad_toml_date *d)
     rad__bytes_format(out, ".%.*s", (int)length, digits);
 }
 
-static void put_date_time(rad_bytes *out, const rad_toml_node *node)
+static inline void toml_put_date_time(rad_bytes *out, const rad_toml_node *node)
 {
     const rad_toml_date *d = &node->date;
     if (node->type != RAD_TOML_LOCAL_TIME) rad__bytes_format(out, "%04u-%02u-%02u", d->year, d->month, d->day);
     if (node->type == RAD_TOML_LOCAL_DATE) return;
-    if (node->type != RAD_TOML_LOCAL_TIME) put(out, "T");
-    put_time(out, d);
+    if (node->type != RAD_TOML_LOCAL_TIME) toml_put(out, "T");
+    toml_put_time(out, d);
     if (node->type != RAD_TOML_OFFSET_DATE_TIME) return;
     int offset = d->offset_minutes, size = offset < 0 ? -offset : offset;
     if (offset == 0)
-        put(out, "Z");
+        toml_put(out, "Z");
     else
         rad__bytes_format(out, "%c%02d:%02d", offset < 0 ? '-' : '+', size / 60, size % 60);
 }
 
-static void put_scalar(rad_bytes *out, const rad_toml_node *node)
+static inline void toml_put_scalar(rad_bytes *out, const rad_toml_node *node)
 {
     static const char *const tags[] = {
         [RAD_TOML_STRING] = "string",
@@ -76,35 +80,38 @@ static void put_scalar(rad_bytes *out, const rad_toml_node *node)
     if (node->type == RAD_TOML_STRING) {
         rad__put_json_string(out, node->text, node->count, RAD_JSON_UTF8);
     } else {
-        put(out, "\"");
+        toml_put(out, "\"");
         if (node->type == RAD_TOML_INTEGER)
             rad__bytes_format(out, "%" PRId64, node->integer);
         else if (node->type == RAD_TOML_FLOAT)
-            put_float(out, node->number);
+            toml_put_float(out, node->number);
         else if (node->type == RAD_TOML_BOOLEAN)
-            put(out, node->boolean ? "true" : "false");
+            toml_put(out, node->boolean ? "true" : "false");
         else
-            put_date_time(out, node);
-        put(out, "\"");
+            toml_put_date_time(out, node);
+        toml_put(out, "\"");
     }
-    put(out, "}");
+    toml_put(out, "}");
 }
 
-void rad__toml_put_json(const rad_toml_node *node, rad_bytes *out)
+/* Ends without a line feed. */
+static inline void toml_put_json(const rad_toml_node *node, rad_bytes *out)
 {
     bool is_table = node->type == RAD_TOML_TABLE;
     if (!is_table && node->type != RAD_TOML_ARRAY) {
-        put_scalar(out, node);
+        toml_put_scalar(out, node);
         return;
     }
-    put(out, is_table ? "{" : "[");
+    toml_put(out, is_table ? "{" : "[");
     for (const rad_toml_node *n = node->children->first; n != NULL; n = n->next) {
         if (is_table) {
             rad__put_json_string(out, n->key->text, n->key->length, RAD_JSON_UTF8);
-            put(out, ": ");
+            toml_put(out, ": ");
         }
-        rad__toml_put_json(n, out);
-        if (n->next != NULL) put(out, ", ");
+        toml_put_json(n, out);
+        if (n->next != NULL) toml_put(out, ", ");
     }
-    put(out, is_table ? "}" : "]");
+    toml_put(out, is_table ? "}" : "]");
 }
+
+#endif
