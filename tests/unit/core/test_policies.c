@@ -703,12 +703,12 @@ static void replay_as_recorded(const rad_target *t, const char *policy, uint64_t
 
 static void every_machine_under_every_policy_replays_in_a_new_process(void **state)
 {
-    static const char *const policies[] = {"first", "random", "fair", "pct:3", "surw"};
+    static const char *const policies[] = {"first", "random", "fair", "pct:3", "surw", "pos", "own"};
     (void)state;
     for (uint32_t m = 0; rad_machine_at(m) != NULL; m++) {
         rad_target t = target_of(rad_machine_at(m)->name, NULL);
         if (strncmp(t.machine->name, "l2-", 3) == 0) continue; /* see test_l2.c */
-        for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t i = 0; i < sizeof policies / sizeof *policies; i++) {
             for (int twin = 0; twin < 2; twin++) {
                 t.c.repaired = twin;
                 if (strcmp(t.machine->name, "crash") == 0 && !twin) continue; /* see test_explore.c */
