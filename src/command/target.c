@@ -154,7 +154,10 @@ void name_program(const cli *c, const char *path, const rad_lab_program *program
     char command[8192];
     cli with = *c;
     with.program = program->path;
-    command_text(&with, c->verb, path, command, sizeof command);
+    /* `exec` takes no program; `run` and `explore` take one under test by itself, not with a file. */
+    bool starts = strcmp(c->verb, "run") == 0 || strcmp(c->verb, "explore") == 0;
+    bool takes = strncmp(c->verb, "exec ", 5) != 0 && !(starts && program->library[0]);
+    command_text(&with, takes ? c->verb : "replay", path, command, sizeof command);
     note("Type: %s\n", command);
 }
 

@@ -109,6 +109,12 @@ has abba.min.raddle.json '"path": "./abba"' "and the path that was typed"
 try replay abba.min.raddle.json
 status 2 "replay without the program"
 has err "Type: raddle replay abba.min.raddle.json -- ./abba" "says what to type: a file starts nothing"
+for verb in run explore "exec run" "exec explore"; do
+    # shellcheck disable=SC2086
+    try $verb abba.min.raddle.json
+    status 2 "$verb without the program"
+    has err "Type: raddle replay abba.min.raddle.json -- ./abba" "$verb names a command that takes this file"
+done
 try replay abba.min.raddle.json -- ./abba extra
 status 2 "replay with other arguments"
 has err 'recorded with the arguments [], not ["extra"]: name the same ones after the program' "names both"
