@@ -93,7 +93,7 @@ static int status_of(cli *c, const rad_load_facts *f)
     return f->assertions_failed > 0 ? EXIT_FOUND : judged;
 }
 
-static int tell(cli *c, const rad_load_result *r, const load_words *w, const struct places *places)
+static int tell(cli *c, const rad_load_result *r, const load_words *w, const struct places *places, bool lost)
 {
     int status = 0;
     if (w->json)
@@ -105,16 +105,18 @@ static int tell(cli *c, const rad_load_result *r, const load_words *w, const str
     else if (!w->quiet)
         status = print_form(c, r, RAD_LOAD_SUMMARY);
     if (status == 0 && !w->json && !w->csv && !w->prometheus && places->log != NULL)
-        out(c, "\nlog: %s\nnext: raddle load replay %s\n", places->log, shell_word(places->log));
+        out(c, "\nlog: %s\nnext: raddle load replay %s%s\n", places->log, shell_word(places->log),
+            lost ? " --partial" : "");
     return status;
 }
 
-static int finish(cli *c, const rad_load_result *r, const load_words *w, const struct places *places)
+/* lost: the disk was full or too slow, so the log is cut off. */
+static int finish(cli *c, const rad_load_result *r, const load_words *w, const struct places *places, bool lost)
 {
     rad_load_facts facts;
     rad_error error = {.code = 0};
     rad_load_result_facts(r, &facts);
-    int status = status_of(c, &facts), told = tell(c, r, w, places);
+    int status = status_of(c, &facts), told = tell(c, r, w, places, lost);
     if (told != 0) status = told;
     if (places->folder != NULL &&
         rad_load_folder_keep(places->folder, r, w->scenario_path, w->command_line, status, &error) != 0)
@@ -139,7 +141,7 @@ int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
         if (c->progress || w->live) o.watch = panel;
         int code = rad_load_run(&r, s, &o, &error);
         if (o.watch != NULL) note("\r\033[K");
-        if (r != NULL) status = finish(c, r, w, &places);
+        if (r != NULL) status = finish(c, r, w, &places, code != 0);
         if (code != 0) status = complain_error(c, &error);
     }
     rad_load_folder_free(places.folder);

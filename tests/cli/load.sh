@@ -210,6 +210,7 @@ if (ulimit -f 200 2>/dev/null); then
     (ulimit -f 200 && trap '' XFSZ && exec "$RADDLE" load run sim.toml --seed 42 --output full.log >out 2>err)
     status=$?
     status 3 "a full disk"
+    has out "next: raddle load replay full.log --partial" "names the command that accepts what was written"
     try load replay full.log
     status 1 "its log is cut off"
     has err "--partial accepts what there is" "and says how to go on"
