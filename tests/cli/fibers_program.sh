@@ -44,6 +44,13 @@ silent "an argument of the program"
 finds lost_wakeup deadlock:condition+nursery 14
 finds leak deadlock:channel+nursery 12
 finds select_miss "assertion@done == 2 in start" 16
+makes select_twins select_twins -O1
+for kind in recv send join lock time; do # it waits: either of two cases about one thing
+    for index in 0 1; do
+        try explore --clock quiet --stop-on-first --no-shrink --runs 20 ./select_twins "$kind" "$index"
+        status 1 "select_twins $kind: the other one than case $index"
+    done
+done
 finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
 finds calls "assertion@sum == 2 in start" 45

@@ -47,6 +47,7 @@ static const char *const SCENES[] = {
     "spawn f1; note; signal | lock m0; note; cond_wait never",
     "open soon; nursery_go n0 1 | sleep soon; is_canceled",
     "open soon; nursery_go n0 1 | sleep passed",
+    "spawn f1; send c0 never | select {recv c0, recv c0} never",
     "spawn f1; send_many c2 3 never | recv c2 now",
     "spawn f1; lock m0; note | lock m0; note",
     "select {sleep soon, off} now",

@@ -3,13 +3,17 @@
  * Production draws an order of the cases and does the first in it that can be done. Here the order begins with the
  * chosen one. Only cases that may be done now are offered: a choice among others would be the same run again. What may
  * be done is looked up here for the kinds that programs use most; any other kind may always be. So this can offer too
- * much, and then production does the next one; never too little, which is checked when select does not wait. */
+ * much, and then production does the next one; never too little, which is checked when select does not wait.
+ *
+ * Twins     A select that waits lies in its queues in that order, too: of two cases about one thing the first gets it.
+ *           So these are offered as well, each as the first. Who is first among others cannot be told. */
 #include "lab/programs/fibers/mistakes.h"
 
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/stream.h"
 #include "rt/chan.h"
 #include "rt/sync.h"
+#include "rt/ticker.h"
 
 /* What a case is about, and the operation that is like it. NULL: not about an object. */
 static const void *case_object(const rad_select_case *c, uint32_t *site)
@@ -70,20 +74,59 @@ static bool may_be_done(const rad_select_case *c)
     }
 }
 
+/* Then select does not wait. */
+static bool will_be_done(const rad_select_case *c)
+{
+    bool is_sure = c->kind == RAD_ON_SEND || c->kind == RAD_ON_RECV || c->kind == RAD_ON_JOIN || c->kind == RAD_ON_TIME;
+    return is_sure && may_be_done(c);
+}
+
+/* ---- Twins ----------------------------------------------------------------------------------------------- */
+
+static uint64_t time_of(const rad_select_case *c)
+{
+    if (c->kind == RAD_ON_TIME) return c->on.time;
+    return c->on.ticker != NULL && c->on.ticker->period != 0 ? rad__ticker_next(c->on.ticker) : RAD_FOREVER;
+}
+
+/* What happens to the one could as well happen to the other. */
+static bool are_twins(const rad_select_case *a, const rad_select_case *b)
+{
+    bool timed = a->kind == RAD_ON_TIME || a->kind == RAD_ON_TICK;
+    if (timed && (b->kind == RAD_ON_TIME || b->kind == RAD_ON_TICK)) return time_of(a) == time_of(b);
+    if (a->kind != b->kind) return false;
+    switch (a->kind) {
+    case RAD_OFF: return false;
+    case RAD_ON_CANCEL: return true;
+    case RAD_ON_FD: return a->on.file.fd == b->on.file.fd;
+    case RAD_ON_JOIN: return a->on.fiber.slot == b->on.fiber.slot;
+    default: return a->on.chan == b->on.chan; /* or whatever the union points to */
+    }
+}
+
+static bool has_twin(const rad_select_case *cases, uint32_t count, uint32_t i)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (k != i && are_twins(&cases[k], &cases[i])) return true;
+    return false;
+}
+
 /* ---- The choice ------------------------------------------------------------------------------------------ */
 
 /* With this state the generator's next number is 0: eight cases are then tried in the order they have. */
 static const rad_prng in_order = {(unsigned __int128)UINT64_C(0xdba7208509dc6fbc) << 64 | UINT64_C(0xf24b0ffac22ab37d)};
 
-/* The cases that may be done, by their index. Returns how many. */
-static uint32_t offer(const rad_select_case *cases, uint32_t count, uint32_t *offered)
+/* The cases that may be done, now or after a wait, by their index. Returns how many. */
+static uint32_t offer(const rad_select_case *cases, uint32_t count, bool waits, uint32_t *offered)
 {
     uint32_t many = 0, site;
     for (uint32_t i = 0; i < count; i++) {
         const void *object = case_object(&cases[i], &site);
         if (object != NULL) rad__tell_touch(rad__object_at(object, site), RAD_WRITE);
-        if (may_be_done(&cases[i])) offered[many++] = i;
+        waits = waits && !will_be_done(&cases[i]);
     }
+    for (uint32_t i = 0; i < count; i++)
+        if (may_be_done(&cases[i]) || (waits && has_twin(cases, count, i))) offered[many++] = i;
     return many;
 }
 
@@ -92,7 +135,7 @@ int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
     rad_select_case turned[RAD_SELECT_MAX];
     uint32_t offered[RAD_SELECT_MAX];
     if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX) return rad__op_select(cases, count, until);
-    uint32_t many = offer(cases, count, offered);
+    uint32_t many = offer(cases, count, until != 0, offered);
     uint32_t first = many > 0 ? offered[rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, many)] : 0;
     rad_core *core = rad__core();
     if (core != NULL) rad__rt_worker_of(core)->prng = in_order;
