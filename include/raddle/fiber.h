@@ -287,8 +287,8 @@ typedef struct rad_nursery {
 
 /* A fiber. Its children are cancelled when `deadline` comes, or that of the nursery which the fiber itself is in: what
  * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get, but
- * rad_sleep and rad_ticker_wait return RAD_ECANCELED. If the deadline of the call has passed, too, it may return
- * RAD_ETIMEOUT instead. */
+ * rad_sleep and rad_ticker_wait return RAD_ECANCELED. If the time of the call has passed, too, the earlier of the two
+ * counts, of equal ones the nursery's: a call whose own was earlier returns RAD_ETIMEOUT, a sleep or a tick 0. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
 /* As rad_spawn, into the nursery. By the fiber that opened it, by fibers in it, or by fibers in nurseries below it;

@@ -116,15 +116,15 @@ static void step_cond_wait(stage *s, uint32_t f, const fibers_op *op)
         stage_finish(s, f, FIBERS_SKIPPED, 0, 0, 0);
     } else if (op->until == FIBERS_NOW) {
         stage_finish(s, f, RAD_ETIMEOUT, 0, 0, 0);
-    } else if (stage_is_told(s, f) || (stage_is_late(s, f) && stage_open(s, 2, 0) == 0)) {
+    } else if (stage_is_told(s, f) || (stage_late_counts(s, f, op->until) && stage_open(s, 2, 0) == 0)) {
         stage_finish(s, f, RAD_ECANCELED, 0, 0, 0);
-    } else if (op->until == FIBERS_PASSED && stage_open(s, 2, 0) == 0) {
+    } else if (op->until == FIBERS_PASSED && !stage_late_counts(s, f, op->until) && stage_open(s, 2, 0) == 0) {
         stage_finish(s, f, RAD_ETIMEOUT, 0, 0, 0);
     } else {
         mutex_unlock(s, 0);
         w->phase = 1;
         stage_wait(s, f);
-        w->prodded |= stage_is_late(s, f);
+        w->prodded |= stage_late_counts(s, f, op->until);
     }
 }
 
@@ -301,7 +301,7 @@ static int do_at_once(stage *s, uint32_t f, const fibers_op *op)
         s->w.fibers[op->object].released = 1;
         return 0;
     case FIBERS_GIVE: w->given = op->number; return 0;
-    case FIBERS_IS_CANCELED: return w->canceled || w->late == LATE_YES;
+    case FIBERS_IS_CANCELED: return w->canceled || w->late >= LATE_YES;
     case FIBERS_SHIELD:
         if (op->number == 0 && w->shield == 0) return FIBERS_SKIPPED;
         w->shield = (uint8_t)(op->number ? w->shield + 1 : w->shield - 1);
@@ -325,7 +325,7 @@ static int do_at_once(stage *s, uint32_t f, const fibers_op *op)
     case FIBERS_OPEN:
         if (w->opened != OWNER_NONE) return FIBERS_SKIPPED;
         w->opened = OWNER_OPEN;
-        w->deadline = op->until == FIBERS_NEVER ? LATE_NO : op->until == FIBERS_SOON ? LATE_SOON : LATE_YES;
+        w->deadline = op->until == FIBERS_NEVER ? LATE_NO : op->until == FIBERS_SOON ? LATE_SOON : LATE_BEFORE;
         return 0;
     case FIBERS_NURSERY_CLOSE:
         if (s->w.fibers[op->object].opened != OWNER_OPEN) return FIBERS_SKIPPED;

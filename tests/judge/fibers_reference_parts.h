@@ -10,7 +10,12 @@ enum world_state { UNBORN, READY, WAITING, ENDED };
 enum { OWNER_NONE, OWNER_OPEN, OWNER_WAITED };
 enum { ONCE_FRESH, ONCE_RUNS, ONCE_DONE };
 enum { TIMER_IDLE, TIMER_DUE, TIMER_SOON, TIMER_FAR, TIMER_FIRED };
-enum { LATE_NO, LATE_SOON, LATE_YES };
+enum {
+    LATE_NO,
+    LATE_SOON,
+    LATE_YES,   /* it came soon, and has come */
+    LATE_BEFORE /* it had passed when the nursery was opened: no deadline of a call is earlier */
+};
 
 /* All fields are bytes: a world is compared and hashed as bytes. */
 typedef struct world_fiber {
@@ -116,6 +121,9 @@ void stage_cancel_nursery(stage *s, uint32_t f, int reason);
 /* Whether fiber f is told of a cancellation, or of its nursery's deadline. */
 bool stage_is_told(const stage *s, uint32_t f);
 bool stage_is_late(const stage *s, uint32_t f);
+
+/* It is, and that counts for a call with this deadline: it was not earlier. */
+bool stage_late_counts(const stage *s, uint32_t f, uint8_t until);
 
 /* ---- Things (fibers_reference_things.c) -------------------------------------------------------------- */
 

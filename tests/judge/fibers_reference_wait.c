@@ -194,7 +194,12 @@ bool stage_is_told(const stage *s, uint32_t f)
 
 bool stage_is_late(const stage *s, uint32_t f)
 {
-    return s->w.fibers[f].late == LATE_YES && s->w.fibers[f].shield == 0;
+    return s->w.fibers[f].late >= LATE_YES && s->w.fibers[f].shield == 0;
+}
+
+bool stage_late_counts(const stage *s, uint32_t f, uint8_t until)
+{
+    return stage_is_late(s, f) && (until != FIBERS_PASSED || s->w.fibers[f].late == LATE_BEFORE);
 }
 
 /* Whether this wait lasts, whatever comes. */
@@ -212,6 +217,13 @@ static bool is_deaf(const stage *s, uint32_t f)
     case FIBERS_TASK_JOIN: return s->w.fibers[f].phase == 1;
     default: return false;
     }
+}
+
+static uint8_t until_of(const stage *s, uint32_t f)
+{
+    const fibers_op *op = stage_op(s, f);
+    if (is_deaf(s, f) || op->kind == FIBERS_SLEEP || !fibers_op_waits(op->kind)) return FIBERS_NEVER;
+    return op->until;
 }
 
 void stage_cancel_nursery(stage *s, uint32_t f, int reason)
@@ -246,6 +258,7 @@ static void interrupts(stage *s, uint32_t f)
     const fibers_op *op = stage_op(s, f);
     uint32_t count = stage_cases(s, f, cases);
     if (s->w.fibers[f].state != WAITING || s->w.fibers[f].shield > 0) return;
+    if (!s->w.fibers[f].canceled && op != NULL && !stage_late_counts(s, f, until_of(s, f))) return;
     if (op == NULL || op->kind == FIBERS_NURSERY_WAIT) {
         stage_saw(s, FIBERS_SEEN_OWNER_CANCELED);
         stage_cancel_nursery(s, f, RAD_ECANCELED);
@@ -298,17 +311,11 @@ void stage_late(stage *s, uint32_t f)
 
 /* ---- Deadlines ------------------------------------------------------------------------------------------------- */
 
-static uint8_t until_of(const stage *s, uint32_t f)
-{
-    const fibers_op *op = stage_op(s, f);
-    if (is_deaf(s, f) || op->kind == FIBERS_SLEEP || !fibers_op_waits(op->kind)) return FIBERS_NEVER;
-    return op->until;
-}
-
 bool stage_can_time_out(const stage *s, uint32_t f)
 {
     fibers_case cases[FIBERS_CASES];
     if (s->w.fibers[f].state != WAITING) return false;
+    if (stage_is_late(s, f) && s->w.fibers[f].late == LATE_BEFORE) return false;   /* that was earlier */
     if (s->is_firm && stage_is_late(s, f) && s->w.fibers[f].prodded) return false; /* that first */
     uint8_t until = until_of(s, f);
     uint32_t count = stage_cases(s, f, cases);
@@ -371,23 +378,31 @@ static uint32_t choose_case(stage *s, uint32_t f, const fibers_case *cases, uint
     return which[stage_pick(s, ready)];
 }
 
+/* Of two deadlines that have passed the earlier one counts. The tick that is due was, before anything began. */
+static bool sleeps_too_long(stage *s, uint32_t f, const fibers_op *op)
+{
+    uint8_t time = op->kind == FIBERS_TICK && op->number ? FIBERS_PASSED : op->until;
+    bool either = time == FIBERS_SOON && s->w.fibers[f].late == LATE_YES;
+    return stage_late_counts(s, f, time) && !(either && stage_open(s, 2, 0));
+}
+
 static bool is_refused(stage *s, uint32_t f, const fibers_op *op, uint8_t until, const fibers_case *cases,
                        uint32_t count)
 {
     bool told = !is_deaf(s, f) && stage_is_told(s, f), late = !is_deaf(s, f) && stage_is_late(s, f);
     if (told) stage_saw(s, FIBERS_SEEN_CANCELED_BEFORE);
     if (op->kind == FIBERS_BLOCKING) { /* the thread may be quicker, or not */
-        bool soon = until == FIBERS_SOON;
-        if ((told || late) && stage_open(s, 2, 0) == 0) return fails(s, f, RAD_ECANCELED), true;
-        if (until != FIBERS_NEVER && !(soon && s->is_quiet) &&
+        bool soon = until == FIBERS_SOON, ends = told || (late && stage_late_counts(s, f, until));
+        bool earlier = late && s->w.fibers[f].late == LATE_BEFORE && until != FIBERS_NOW;
+        if (ends && stage_open(s, 2, 0) == 0) return fails(s, f, RAD_ECANCELED), true;
+        if (until != FIBERS_NEVER && !(soon && s->is_quiet) && !earlier &&
             (soon ? stage_pick(s, 2) : stage_open(s, 2, until != FIBERS_PASSED)) == 0)
             return fails(s, f, RAD_ETIMEOUT), true;
         return false;
     }
     if (op->kind == FIBERS_JOIN && s->w.fibers[op->object].gone) return false;
-    if (late && op->until != FIBERS_NOW && (op->kind == FIBERS_SLEEP || op->kind == FIBERS_TICK) &&
-        stage_open(s, 2, op->kind == FIBERS_SLEEP && op->until == FIBERS_PASSED) == 0)
-        told = true;                     /* of two deadlines that have passed, either; in the runtime, the earlier */
+    if (late && op->until != FIBERS_NOW && (op->kind == FIBERS_SLEEP || op->kind == FIBERS_TICK))
+        told = told || sleeps_too_long(s, f, op);
     for (uint32_t i = 0; i < count; i++) /* a select for time 0 is one with a default */
         if (op->kind == FIBERS_SELECT && cases[i].kind == FIBERS_SLEEP && cases[i].until == FIBERS_NOW) return false;
     if (!told || op->until == FIBERS_NOW || asks_first(op)) return false;
@@ -416,11 +431,9 @@ void stage_begin_wait(stage *s, uint32_t f)
         fails(s, f, RAD_ETIMEOUT);
     } else if (told && !is_deaf(s, f)) {
         fails(s, f, RAD_ECANCELED);
-    } else if (late && !is_deaf(s, f)) { /* it is in line for a moment */
+    } else if (!is_deaf(s, f) && stage_late_counts(s, f, until)) { /* it is in line for a moment */
         if (s->is_firm) {
             fails(s, f, RAD_ECANCELED);
-        } else if (until == FIBERS_PASSED && stage_pick(s, 2)) {
-            fails(s, f, RAD_ETIMEOUT);
         } else {
             stage_wait(s, f);
             s->w.fibers[f].prodded = 1;
