@@ -16,7 +16,7 @@ sources=(src/session/wasm/exports.c)
 for name in $(grep -oE "'[a-z0-9_/]+\.c'" src/session/meson.build | tr -d "'" | grep -v '^run/'); do
     sources+=("src/session/$name")
 done
-for name in alloc arena bitset bytes check digest error escape fenwick heap lex map64 readable set128 sort symbols; do
+for name in alloc arena bitset bytes check digest error escape fenwick heap lex map64 parse readable set128 sort symbols; do
     sources+=("src/base/$name.c") # what is not used, the linker leaves out
 done
 

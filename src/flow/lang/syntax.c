@@ -22,42 +22,44 @@ int rad__flow_error(const rad_flow_file *file, rad_text_place at, rad_error *err
 }
 
 /* Behind the word: NAME ["about"] { … } */
-static void parse_flow(rad_flow_parser *p, rad_flow_tree *tree)
+static void parse_flow(rad_parser *p, rad_flow_tree *tree)
 {
-    p->tree = tree;
-    p->run_line = 0;
+    rad__flow_parser(p)->tree = tree;
+    rad__flow_parser(p)->run_line = 0;
     tree->about = RAD_NONE;
     tree->place = p->now.place;
-    tree->name = rad__flow_expect_name(p, "the name of the flow");
+    tree->name = rad__parse_expect_name(p, "the name of the flow");
     if (p->now.kind == RAD_LEXEME_TEXT) tree->about = rad__flow_expect_text(p, "a text");
     tree->body.place = p->now.place;
-    rad__flow_expect_sign(p, "{", tree->about == RAD_NONE ? "'{' or what the flow is about, a text" : "'{'");
+    rad__parse_expect(p, "{", tree->about == RAD_NONE ? "'{' or what the flow is about, a text" : "'{'");
     if (p->status == 0) tree->body.first = rad__flow_parse_statements(p, true);
     tree->body.end = p->now.place;
-    if (p->status == 0 && rad__flow_is(p, "}") && tree->body.first == NULL)
-        rad__flow_fail(p, p->now.place, "flow '%s' has no statement", rad__flow_name(p->file, tree->name));
-    rad__flow_expect_sign(p, "}", "a statement, 'data', 'task' or '}'");
+    if (p->status == 0 && rad__parse_is(p, "}") && tree->body.first == NULL)
+        rad__parse_fail(p, p->now.place, "flow '%s' has no statement", rad__flow_symbol_text(p, tree->name));
+    rad__parse_expect(p, "}", "a statement, 'data', 'task' or '}'");
 }
 
 int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text, size_t size, rad_error *error)
 {
     *file = (rad_flow_file){.file_name = file_name};
-    rad_flow_parser p = {.file = file, .error = error};
-    rad__lex_begin(&p.lexer, text, size, "==!=<=>=", true);
+    rad_parser base = {.file_name = file_name, .symbols = &file->symbols, .arena = &file->arena, .error = error};
+    rad_flow_parser all = {.base = base};
+    rad_parser *p = &all.base;
+    rad__lex_begin(&p->lexer, text, size, "==!=<=>=", true);
     if (size > RAD_FLOW_TEXT_MAX) return rad__error(error, RAD_EINPUT, "%s: a flow file has 1 MiB at most", file_name);
-    rad__flow_symbol(&p, "", 0); /* what texts begin with */
-    if (p.status == 0) rad__flow_advance(&p);
+    rad__parse_symbol(p, "", 0); /* what texts begin with */
+    if (p->status == 0) rad__parse_advance(p);
     rad_flow_tree **last = &file->flows;
-    while (p.status == 0 && (p.now.kind != RAD_LEXEME_END || file->flow_count == 0)) {
-        rad__flow_expect_word(&p, "flow", "'flow'");
-        rad_flow_tree *tree = p.status == 0 ? rad__flow_take(&p, 1, sizeof *tree) : NULL;
+    while (p->status == 0 && (p->now.kind != RAD_LEXEME_END || file->flow_count == 0)) {
+        rad__flow_expect_word(p, "flow", "'flow'");
+        rad_flow_tree *tree = p->status == 0 ? rad__parse_take(p, 1, sizeof *tree) : NULL;
         if (tree == NULL) break;
         *last = tree;
         last = &tree->next;
         file->flow_count++;
-        parse_flow(&p, tree);
+        parse_flow(p, tree);
     }
-    return p.status;
+    return p->status;
 }
 
 void rad__flow_file_free(rad_flow_file *file)

@@ -6,17 +6,17 @@
 
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_OPERAND };
 
-static rad_flow_expr *parse_level(rad_flow_parser *p, unsigned level);
+static rad_flow_expr *parse_level(rad_parser *p, unsigned level);
 
-static void too_deep(rad_flow_parser *p, rad_text_place at)
+static void too_deep(rad_parser *p, rad_text_place at)
 {
-    rad__flow_fail(p, at, "the expression is more than %d levels deep", RAD_FLOW_NESTING_MAX);
+    rad__parse_fail(p, at, "the expression is more than %d levels deep", RAD_FLOW_NESTING_MAX);
 }
 
-static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_text_place place, rad_flow_expr *a,
+static rad_flow_expr *expr_new(rad_parser *p, enum rad_expr_op op, rad_text_place place, rad_flow_expr *a,
                                rad_flow_expr *b)
 {
-    rad_flow_expr *e = p->status == 0 ? rad__flow_take(p, 1, sizeof *e) : NULL;
+    rad_flow_expr *e = p->status == 0 ? rad__parse_take(p, 1, sizeof *e) : NULL;
     if (e == NULL) return NULL;
     *e = (rad_flow_expr){.op = op, .place = place, .a = a, .b = b};
     if (a != NULL) e->depth = a->depth + 1;
@@ -26,12 +26,12 @@ static rad_flow_expr *expr_new(rad_flow_parser *p, enum rad_expr_op op, rad_text
 }
 
 /* What stands in parentheses, behind not, behind a minus: all by which parsing gets deeper. */
-static rad_flow_expr *parse_inner(rad_flow_parser *p, unsigned level)
+static rad_flow_expr *parse_inner(rad_parser *p, unsigned level)
 {
-    if (p->deep == RAD_FLOW_NESTING_MAX) too_deep(p, p->now.place);
-    p->deep++;
+    if (rad__flow_parser(p)->deep == RAD_FLOW_NESTING_MAX) too_deep(p, p->now.place);
+    rad__flow_parser(p)->deep++;
     rad_flow_expr *e = parse_level(p, level);
-    p->deep--;
+    rad__flow_parser(p)->deep--;
     return e;
 }
 
@@ -48,19 +48,19 @@ static const struct {
 enum { FUNCTION_COUNT = sizeof FUNCTIONS / sizeof *FUNCTIONS };
 
 /* The word at hand, with a parenthesis behind it; FUNCTION_COUNT: it is none. */
-static size_t function_at(const rad_flow_parser *p)
+static size_t function_at(const rad_parser *p)
 {
     size_t i = 0;
-    while (i < FUNCTION_COUNT && !rad__flow_is(p, FUNCTIONS[i].name)) i++;
+    while (i < FUNCTION_COUNT && !rad__parse_is(p, FUNCTIONS[i].name)) i++;
     return i;
 }
 
-bool rad__flow_is_function(const rad_flow_parser *p)
+bool rad__flow_is_function(const rad_parser *p)
 {
     return function_at(p) < FUNCTION_COUNT;
 }
 
-static rad_flow_expr *parse_call(rad_flow_parser *p)
+static rad_flow_expr *parse_call(rad_parser *p)
 {
     static const char *const names[] = {"lines", "line", "number", "text", "length", NULL};
     rad_text_place place = p->now.place;
@@ -69,39 +69,39 @@ static rad_flow_expr *parse_call(rad_flow_parser *p)
         rad__flow_expected_word(p, "lines, line, number, text or length before '('", names);
         return NULL;
     }
-    rad__flow_advance(p);
-    rad__flow_expect_sign(p, "(", "'('");
+    rad__parse_advance(p);
+    rad__parse_expect(p, "(", "'('");
     rad_flow_expr *a = parse_inner(p, LEVEL_OR), *b = NULL;
     if (FUNCTIONS[i].op == RAD_EXPR_LINE) {
-        rad__flow_expect_sign(p, ",", "',' and the number of the line");
+        rad__parse_expect(p, ",", "',' and the number of the line");
         b = parse_inner(p, LEVEL_OR);
     }
-    rad__flow_expect_sign(p, ")", "')'");
+    rad__parse_expect(p, ")", "')'");
     return expr_new(p, FUNCTIONS[i].op, place, a, b);
 }
 
-rad_flow_constant rad__flow_parse_constant(rad_flow_parser *p)
+rad_flow_constant rad__flow_parse_constant(rad_parser *p)
 {
     rad_flow_constant c = {.type = RAD_FLOW_INT};
     if (p->status != 0) return c;
     rad_text_place place = p->now.place;
-    bool minus = rad__flow_accept(p, "-");
+    bool minus = rad__parse_accept(p, "-");
     if (p->status == 0 && p->now.kind == RAD_LEXEME_NUMBER) {
         uint64_t n = p->now.number;
-        if (n > INT64_MAX && !minus) rad__flow_fail(p, place, "the number is too large");
+        if (n > INT64_MAX && !minus) rad__parse_fail(p, place, "the number is too large");
         c.value = (int64_t)(minus ? 0 - n : n);
-        rad__flow_advance(p);
+        rad__parse_advance(p);
     } else if (minus) {
-        rad__flow_expected(p, "a number");
+        rad__parse_expected(p, "a number");
     } else if (p->now.kind == RAD_LEXEME_TEXT) {
         c.type = RAD_FLOW_TEXT;
         c.value = rad__flow_expect_text(p, "a text");
-    } else if (rad__flow_is(p, "true") || rad__flow_is(p, "false")) {
+    } else if (rad__parse_is(p, "true") || rad__parse_is(p, "false")) {
         c.type = RAD_FLOW_BOOL;
-        c.value = rad__flow_accept(p, "true");
-        if (c.value == 0) rad__flow_advance(p);
+        c.value = rad__parse_accept(p, "true");
+        if (c.value == 0) rad__parse_advance(p);
     } else {
-        rad__flow_expected(p, "a constant: a number, true, false or a text");
+        rad__parse_expected(p, "a constant: a number, true, false or a text");
     }
     return c;
 }
@@ -114,17 +114,17 @@ bool rad__flow_begins_operand(const rad_lexeme *t)
     return t->kind == RAD_LEXEME_NUMBER || t->kind == RAD_LEXEME_TEXT || rad__lexeme_is(t, "(");
 }
 
-static rad_flow_expr *parse_operand(rad_flow_parser *p)
+static rad_flow_expr *parse_operand(rad_parser *p)
 {
     rad_text_place place = p->now.place;
-    if (rad__flow_accept(p, "(")) {
+    if (rad__parse_accept(p, "(")) {
         rad_flow_expr *inner = parse_inner(p, LEVEL_OR);
-        rad__flow_expect_sign(p, ")", "')' or an operator");
+        rad__parse_expect(p, ")", "')' or an operator");
         return inner;
     }
-    bool is_name = p->now.kind == RAD_LEXEME_NAME && !rad__flow_is(p, "true") && !rad__flow_is(p, "false");
+    bool is_name = p->now.kind == RAD_LEXEME_NAME && !rad__parse_is(p, "true") && !rad__parse_is(p, "false");
     if (is_name) {
-        rad_lexeme next = rad__flow_peek(p);
+        rad_lexeme next = rad__parse_peek(p);
         if (rad__lexeme_is(&next, "(")) return parse_call(p);
         uint32_t name = rad__flow_expect_variable(p, "an expression");
         rad_flow_expr *e = expr_new(p, RAD_EXPR_VARIABLE, place, NULL, NULL);
@@ -132,7 +132,7 @@ static rad_flow_expr *parse_operand(rad_flow_parser *p)
         return e;
     }
     if (p->now.kind == RAD_LEXEME_END || (p->now.kind == RAD_LEXEME_SIGN && p->status == 0)) {
-        rad__flow_expected(p, "an expression");
+        rad__parse_expected(p, "an expression");
         return NULL;
     }
     rad_flow_constant c = rad__flow_parse_constant(p);
@@ -144,17 +144,17 @@ static rad_flow_expr *parse_operand(rad_flow_parser *p)
 }
 
 /* A minus before a number is part of it: there is no other way to write the least number. */
-static rad_flow_expr *parse_minus(rad_flow_parser *p)
+static rad_flow_expr *parse_minus(rad_parser *p)
 {
     rad_text_place place = p->now.place;
-    rad_lexeme next = rad__flow_peek(p);
+    rad_lexeme next = rad__parse_peek(p);
     if (next.kind == RAD_LEXEME_NUMBER) {
         rad_flow_expr *e = expr_new(p, RAD_EXPR_CONSTANT, place, NULL, NULL);
         rad_flow_constant c = rad__flow_parse_constant(p);
         if (e != NULL) e->value = c.value;
         return e;
     }
-    rad__flow_advance(p);
+    rad__parse_advance(p);
     rad_flow_expr *a = parse_inner(p, LEVEL_OPERAND);
     return expr_new(p, RAD_EXPR_NEGATE, place, a, NULL);
 }
@@ -183,17 +183,17 @@ static const struct {
 enum { OPERATOR_COUNT = sizeof OPERATORS / sizeof *OPERATORS };
 
 /* The operator of that level that stands here. `or {` is none, it is the next statement. */
-static size_t operator_at(rad_flow_parser *p, unsigned level)
+static size_t operator_at(rad_parser *p, unsigned level)
 {
     if (p->status != 0) return OPERATOR_COUNT;
     size_t i = 0;
-    while (i < OPERATOR_COUNT && (OPERATORS[i].level != level || !rad__flow_is(p, OPERATORS[i].sign))) i++;
+    while (i < OPERATOR_COUNT && (OPERATORS[i].level != level || !rad__parse_is(p, OPERATORS[i].sign))) i++;
     if (level != LEVEL_OR || i == OPERATOR_COUNT) return i;
-    rad_lexeme next = rad__flow_peek(p);
+    rad_lexeme next = rad__parse_peek(p);
     return rad__lexeme_is(&next, "{") ? OPERATOR_COUNT : i;
 }
 
-static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
+static rad_flow_expr *parse_binary(rad_parser *p, unsigned level)
 {
     rad_flow_expr *e = parse_level(p, level + 1);
     bool compared = false;
@@ -201,31 +201,31 @@ static rad_flow_expr *parse_binary(rad_flow_parser *p, unsigned level)
         size_t i = operator_at(p, level);
         if (i == OPERATOR_COUNT) return e;
         rad_text_place place = p->now.place;
-        if (compared) rad__flow_fail(p, place, "comparisons cannot be chained: write a < b and b < c");
+        if (compared) rad__parse_fail(p, place, "comparisons cannot be chained: write a < b and b < c");
         compared = level == LEVEL_COMPARE;
-        rad__flow_advance(p);
+        rad__parse_advance(p);
         rad_flow_expr *b = parse_level(p, level + 1);
         e = expr_new(p, OPERATORS[i].op, place, e, b);
     }
 }
 
-static rad_flow_expr *parse_not(rad_flow_parser *p)
+static rad_flow_expr *parse_not(rad_parser *p)
 {
     rad_text_place place = p->now.place;
-    if (!rad__flow_accept(p, "not")) return parse_level(p, LEVEL_COMPARE);
+    if (!rad__parse_accept(p, "not")) return parse_level(p, LEVEL_COMPARE);
     rad_flow_expr *a = parse_inner(p, LEVEL_NOT);
     return expr_new(p, RAD_EXPR_NOT, place, a, NULL);
 }
 
-static rad_flow_expr *parse_level(rad_flow_parser *p, unsigned level)
+static rad_flow_expr *parse_level(rad_parser *p, unsigned level)
 {
     if (p->status != 0) return NULL;
     if (level == LEVEL_NOT) return parse_not(p);
     if (level < LEVEL_OPERAND) return parse_binary(p, level);
-    return rad__flow_is(p, "-") ? parse_minus(p) : parse_operand(p);
+    return rad__parse_is(p, "-") ? parse_minus(p) : parse_operand(p);
 }
 
-rad_flow_expr *rad__flow_parse_expr(rad_flow_parser *p)
+rad_flow_expr *rad__flow_parse_expr(rad_parser *p)
 {
     return parse_level(p, LEVEL_OR);
 }

@@ -379,7 +379,7 @@ static void limits_are_what_they_are_said_to_be(void **state)
     at_most("protocol P { roles V[1..200], W[1..50]", ", B%", 6, " B0 does x }", "a protocol has 256 roles at most");
     at_most("protocol P { roles A, B for i in 1..100", "0", 3, " { } A -> B: x }",
             "'for' and 'call' go round too often");
-    at_most("protocol P { roles A, B code A {", "l%:\n", 59997, "} }", "there are too many names");
+    at_most("protocol P { roles A, B code A {", "l%:\n", 59997, "} }", "there are more than 60000 names and texts");
     at_most("protocol P { roles A, B code A {\n choose B {", " x% -> l,", 42, "}\nl: halt } }",
             "there are too many operands");
     at_most("protocol P { roles A, B par { A -> B: x } and { A -> B: y }\n", "par { A -> B: x } and { A -> B: y }\n",
