@@ -147,6 +147,7 @@ typedef struct added {
     const char *words[ADDED_MAX];
     int count;
     char library[PATH_ROOM], prefix[PATH_ROOM + 4], folder[PATH_ROOM + 4];
+    char headers[PATH_MAX + 16], raddle[PATH_MAX + 4], at_run[PATH_MAX + 16];
 } added;
 
 static void add(added *a, const char *word)
@@ -161,10 +162,25 @@ static void add_library(added *a)
     add(a, "-Wl,--no-whole-archive");
 }
 
+/* Programs with fibers are built with the headers and the library of this raddle, if those given name no others. */
+static void add_raddle(added *a, bool linked, int argc, char **argv)
+{
+    char headers[PATH_MAX], library[PATH_MAX];
+    if (!find_raddle(headers, library)) return;
+    snprintf(a->headers, sizeof a->headers, "-idirafter%s", headers);
+    add(a, a->headers);
+    if (!linked || !has(argc, argv, "-lraddle")) return;
+    snprintf(a->raddle, sizeof a->raddle, "-L%s", library);
+    snprintf(a->at_run, sizeof a->at_run, "-Wl,-rpath,%s", library);
+    add(a, a->raddle);
+    add(a, a->at_run);
+}
+
 static void add_words(added *a, const command *k, int argc, char **argv)
 {
     const char *const *own = k->is_clang ? CLANG_WORDS : GCC_WORDS;
     for (; *own; own++) add(a, *own);
+    add_raddle(a, links(argc, argv), argc, argv);
     if (!links(argc, argv)) return;
     if (k->is_clang) {
         add(a, "-fno-sanitize-link-runtime");
@@ -260,7 +276,7 @@ const verb VERB_CC = {
             "access to memory: atomics are decisions, data races are found. By itself the program "
             "runs as usual, but slower.\n\n"
             "Compile and link everything with it that shares memory between threads. RADDLE_CC "
-            "names the compiler.",
+            "names the compiler. It finds raddle.h, and -lraddle, of this raddle.",
     .status = COMPILE_STATUS,
     .examples = CC_EXAMPLES,
     .run = cc_run,

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,20 +109,49 @@ int check_fibers(cli *c, const char *path, const rad_elf *e)
 
 /* ---- The lab's library ----------------------------------------------------------------------------------- */
 
+/* Where this command is; false: that is not known. */
+static bool own_folder(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    path[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash) *slash = 0;
+    return slash != NULL;
+}
+
 bool find_lab_file(const char *built, const char *installed, char *path, size_t size)
 {
     const char *places[][2] = {{"/src/lab/programs/", built}, {"/../" RADDLE_LIBDIR "/raddle/lab/", installed}};
     char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = 0;
-    char *slash = strrchr(own, '/');
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        *slash = 0;
+    bool known = own_folder(own, sizeof own);
+    for (size_t i = 0; known && i < sizeof places / sizeof *places; i++) {
         int used = snprintf(path, size, "%s%s%s", own, places[i][0], places[i][1]);
         if (used > 0 && (size_t)used < size && access(path, R_OK) == 0) return true;
     }
     int used = snprintf(path, size, "%s%s", RADDLE_PREFIX "/" RADDLE_LIBDIR "/raddle/lab/", installed);
     return used > 0 && (size_t)used < size && access(path, R_OK) == 0;
+}
+
+/* The folder, if it has that file. */
+static bool has_file(const char *own, const char *folder, const char *name, char path[PATH_MAX])
+{
+    char file[2 * PATH_MAX];
+    int used = snprintf(file, sizeof file, "%s%s%s", own, folder, name);
+    if (used <= 0 || (size_t)used >= sizeof file || access(file, R_OK) != 0) return false;
+    file[(size_t)used - strlen(name)] = 0;
+    return realpath(file, path) != NULL;
+}
+
+bool find_raddle(char headers[PATH_MAX], char library[PATH_MAX])
+{
+    char own[4096];
+    headers[0] = library[0] = 0;
+    bool known = own_folder(own, sizeof own);
+    bool found = (known && has_file(own, "/../include", "/raddle.h", headers)) ||
+                 has_file("", RADDLE_PREFIX "/include", "/raddle.h", headers);
+    return found && ((known && has_file(own, "", "/" LIBRARY, library)) ||
+                     (known && has_file(own, "/../" RADDLE_LIBDIR, "/" LIBRARY, library)) ||
+                     has_file("", RADDLE_PREFIX "/" RADDLE_LIBDIR, "/" LIBRARY, library));
 }
 
 /* `raddle explore ./program --runs 9`: the program gets --runs, and its user may have meant raddle. */

@@ -6,9 +6,14 @@
 
 #include "base/elf.h"
 
+#include <limits.h>
+
 /* A file of the lab's, beside this command, where it was built or installed; or where the installation was meant to
  * be. */
 bool find_lab_file(const char *built, const char *installed, char *path, size_t size);
+
+/* Where programs find raddle.h and libraddle.so of this raddle: folders. */
+bool find_raddle(char headers[PATH_MAX], char library[PATH_MAX]);
 
 /* Can it be put under test? Returns 0 or an exit status, message printed. */
 int check_fibers(cli *c, const char *path, const rad_elf *e);

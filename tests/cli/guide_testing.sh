@@ -95,6 +95,11 @@ else
     has err "error while loading shared libraries: libraddle.so.0" "without ldconfig or LD_LIBRARY_PATH"
     has "$guide" "error while loading shared libraries: libraddle.so.0" "the guide quotes what the loader says"
 fi
+cp "$src/examples/tickets.c" .
+check "raddle cc of an installed raddle" installed env -u LD_LIBRARY_PATH raddle cc -g tickets.c -lraddle -o tickets
+env -u RADDLE -u LD_LIBRARY_PATH ./tickets --runs 50 >out 2>err
+status=$?
+status 1 "finds its headers and its library, and the program finds raddle"
 check "compiles with -rpath" installed sh -c "cc -g pool.c test_pool.c \$(pkg-config --cflags --libs raddle) -Wl,-rpath,$libraries -o rpath_pool"
 check "and needs nothing else" ./rpath_pool --list
 
