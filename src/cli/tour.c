@@ -1,5 +1,6 @@
 /* tour.c — `raddle tour`: types commands and shows what they print, or the part of it that matters: a bug is found,
- * shrunk, drawn and replayed, and its fix is checked; then one result each of the other things on the same kernel.
+ * shrunk, drawn and replayed, and its fix is checked; a test of fibers is shown and fails; then one result each of the
+ * other things on the same kernel. With what `make run` adds it has at most 80 lines.
  *
  * The commands are run by a shell in a directory of their own, which has copies of the examples they name. Each command
  * after a $ can be pasted: the first one, `raddle tour --examples`, writes those copies. A line of output is shown if
@@ -22,21 +23,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SHOWN_MOST = 6, OUTPUT_MOST = 64 * 1024, PATH_ROOM = 4096 };
+enum { SHOWN_MOST = 6, DRAWN_MOST = 2, OUTPUT_MOST = 64 * 1024, PATH_ROOM = 4096 };
 
 typedef struct tour_step {
-    const char *title, *text;
+    const char *title;             /* NULL: it goes on with the last one */
+    bool close;                    /* no line between it and what came before */
     const char *commands;          /* a line each */
     int status;                    /* of the last one */
     const char *shown[SHOWN_MOST]; /* lines that begin with one of these */
-    const char *from, *before;     /* or those of a diagram, from one that begins so to one that does */
-    int (*also)(cli *c);           /* after the text; may be NULL */
+    /* or those of a diagram, from one that begins so to one that does; then those of another part */
+    const char *from[DRAWN_MOST], *before[DRAWN_MOST];
+    int (*also)(cli *c); /* in the place of commands */
 } tour_step;
 
 static const tour_step STEPS[] = {
-    {.title = "1. Find it",
-     .text = "examples/wait.c waits for a worker, and usually works. But the worker sets the flag "
-             "without the lock: a signal that comes before main waits is lost.",
+    {.title = "1. Find it: a worker sets a flag without the lock, so its signal can come too early",
      .commands = "cc -g -pthread examples/wait.c -o wait\n"
                  "raddle explore --stop-on-first --no-shrink ./wait",
      .status = 1,
@@ -46,8 +47,8 @@ static const tour_step STEPS[] = {
      .shown = {"  shrunk", "minimal:"}},
     {.title = "3. Read it: time runs down, one lane per thread, >>> marks the decisive switch",
      .commands = "raddle show wait.min.raddle.json --width 80 -- ./wait",
-     .from = " step",
-     .before = "Where they wait"},
+     .from = {" step", "Why"},
+     .before = {" (clock", "Where they wait"}},
     {.title = "4. Replay it: the file is enough",
      .commands = "raddle replay wait.min.raddle.json -- ./wait",
      .shown = {"FAILED:", "as recorded"}},
@@ -55,19 +56,25 @@ static const tour_step STEPS[] = {
      .commands = "cc -g -pthread -DFIXED examples/wait.c -o fixed\n"
                  "raddle explore ./fixed",
      .shown = {"nothing found in"}},
-    {.title = "Fibers run at full speed", .also = tour_fibers},
+    {.title = "Fibers run at full speed, and a test of them is explored, not just run", .also = tour_fibers},
+    {.commands = "sed -n '/^RAD_TEST(/,/^}/p' examples/tickets.c", .from = {"RAD_TEST("}},
+    {.commands = "raddle cc -g examples/tickets.c -lraddle -o tickets\n"
+                 "raddle test ./tickets",
+     .status = 1,
+     .shown = {"FAIL"}},
     {.title = "A protocol runs the same under every schedule",
      .commands = "raddle session invariant examples/session/two_buyer.session --sessions 5",
      .shown = {"  answer"}},
     {.title = "A load test repeats: its log makes the same run again, without the server",
+     .close = true,
      .commands = "raddle load run examples/load/sim-stall.toml --seed 42 --output run.log --quiet\n"
                  "raddle load replay run.log",
      .shown = {"run.log replays"}},
     {.title = "A workflow survives the death of its runner; finished commands are not rerun",
+     .close = true,
      .commands = "raddle flow run examples/flow/approval.flow --quiet &\n"
                  "until [ -s request ]; do sleep 0.1; done; kill -9 $!\n"
-                 "raddle flow signal approval.case approve\n"
-                 "raddle flow resume approval.case",
+                 "raddle flow signal approval.case approve; raddle flow resume approval.case",
      .shown = {"done"}},
 };
 
@@ -213,12 +220,16 @@ static bool is_shown(const tour_step *s, const char *line)
 /* The lines that matter; returns how many. `text` is taken apart. */
 static uint32_t tell_lines(cli *c, const tour_step *s, char *text)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, drawn = 0;
     bool drawing = false, blank = false;
     for (char *line = text, *next; *line; line = next) {
         next = line + strcspn(line, "\n");
         if (*next) *next++ = 0;
-        drawing = (drawing || (s->from && begins(line, s->from))) && !(s->before && begins(line, s->before));
+        if (drawing && s->before[drawn] && begins(line, s->before[drawn])) {
+            drawing = false;
+            drawn++;
+        }
+        if (drawn < DRAWN_MOST && s->from[drawn] && begins(line, s->from[drawn])) drawing = true;
         if (!drawing && !is_shown(s, line)) continue;
         count++;
         if (drawing && *line == 0) {
@@ -228,7 +239,7 @@ static uint32_t tell_lines(cli *c, const tour_step *s, char *text)
         if (blank) out_text(c, "\n");
         blank = false;
         if (drawing) {
-            out(c, "  %s\n", line);
+            out(c, "   %s\n", line);
         } else {
             out_text(c, "   ");
             out_wrapped(c, 3, 5, line);
@@ -252,8 +263,8 @@ static int take_step(cli *c, const char *dir, const tour_step *s)
     static char text[OUTPUT_MOST];
     rad_error error = {.code = 0};
     int status = 0;
-    out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), s->title, style(c, STYLE_OFF));
-    if (s->text) out_paragraph(c, 3, s->text);
+    if (s->title && !s->close) out_text(c, "\n");
+    if (s->title) out(c, "%s%s%s\n", style(c, STYLE_BOLD), s->title, style(c, STYLE_OFF));
     if (s->also) return s->also(c);
     tell_commands(c, s->commands);
     if (run_commands(dir, s->commands, text, &status, &error) != 0) return complain_error(c, &error);
@@ -269,19 +280,16 @@ static int take_step(cli *c, const char *dir, const tour_step *s)
 
 static void tell_begin(cli *c)
 {
-    out(c, "%sraddle tour: find a bug, shrink it, read it, replay it, check the fix%s\n", style(c, STYLE_BOLD),
-        style(c, STYLE_OFF));
-    out_text(c, "What follows a $ is run now. To paste it, begin with this in an empty directory:\n");
+    out(c, "%sraddle tour%s: what follows a $ is run now; to paste it, begin so in an empty directory\n",
+        style(c, STYLE_BOLD), style(c, STYLE_OFF));
     tell_commands(c, "raddle tour --examples");
 }
 
 static void tell_next(cli *c)
 {
     out(c, "\n%sNext%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
-    out_text(c, "   docs/guide-threads.md     your own program with threads\n"
-                "   docs/guide-testing.md     tests for a program with fibers\n"
-                "   docs/write-a-machine.md   a model of an algorithm\n"
-                "   raddle --help             all commands\n");
+    out_text(c, "   docs/guide-threads.md: your own program with threads; raddle --help: all commands\n"
+                "   docs/guide-testing.md: tests with fibers; docs/write-a-machine.md: a model\n");
 }
 
 static int tour_run(cli *c, int argc, char **argv)
@@ -316,8 +324,8 @@ const verb VERB_TOUR = {
     .about = "find, shrink, read and replay a bug, and check its fix, in a minute",
     .usage = "[options]",
     .text = "Find a bug in a program with threads, shrink it, draw it, replay it, and check its "
-            "fix; then one result each of fibers, protocols, load tests and workflows. It needs a "
-            "C compiler (cc).",
+            "fix; then a test of fibers that fails, and one result each of protocols, load tests "
+            "and workflows. It needs a C compiler (cc).",
     .status = "0 everything went as described, " STATUS_ERRORS ", 130 interrupted",
     .options = TOUR_OPTIONS,
     .examples = TOUR_EXAMPLES,

@@ -12,13 +12,13 @@ fi
 LC_ALL=C.UTF-8
 export LC_ALL RADDLE_CC=${CC:-cc}
 front_door() {
-    sed -n '/^```c$/,/^```$/p' "$src/README.md" | grep -v '^```' >wait.c
+    sed -n '/^```c$/,/^```$/p; /^## /q' "$src/README.md" | grep -v '^```\|^## ' >wait.c
     head -n 20 "$src/README.md" >top
     check "the README begins with it, after 20 lines" grep -qx '```c' top
     check "at most 20 lines" [ "$(wc -l <wait.c)" -le 20 ]
     # shellcheck disable=SC2086 # CC may have words
     check "the program of the README compiles" ${CC:-cc} -g -pthread wait.c -o wait
-    sed -n '/^```sh$/,/^```$/p' "$src/README.md" | sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' >commands
+    sed -n '/^```sh$/,/^```$/p; /^## /q' "$src/README.md" | sed -n 's/^raddle \([^#]*[^ #]\) *#.*/\1/p' >commands
     check "three commands" [ "$(wc -l <commands)" = 3 ]
     try explore ./wait
     status 1 "explore ./wait"
@@ -43,8 +43,26 @@ front_door() {
         for word in "data race at step" $race; do has out "$word" "raddle cc: $word"; done
     fi
 }
+# The test that it shows is the one of the example, and fails as it says; with the lock held it does not.
+shows_a_test() {
+    sed -n '/^## A test/,/^## Try/p' "$src/README.md" >section
+    sed -n '/^```c$/,/^```$/p' section | sed -n '/^RAD_TEST(/,/^RAD_TEST_MAIN/p' >shown
+    sed -n '/^RAD_TEST(/,$p' "$src/examples/tickets.c" >real
+    same shown real "the test of the README is in examples/tickets.c"
+    mkdir -p examples && cp "$src/examples/tickets.c" examples
+    check "raddle cc finds raddle.h and -lraddle" "$RADDLE" $(sed -n 's/^raddle \(cc .*\)$/\1/p' section)
+    try test ./tickets
+    status 1 "the test of the README"
+    has out "$(sed -n 's/^raddle test .* # \(FAIL .*\) … .*/\1/p' section)" "fails where it says"
+    check "with -DFIXED" "$RADDLE" cc -g -DFIXED examples/tickets.c -lraddle -o tickets
+    try test ./tickets --runs 500
+    status 0 "it passes"
+    try test ./tickets --threads --runs 5
+    status 0 "on threads, too"
+}
 if [ -f "$build/src/lab/programs/fibers/libraddle.so.0" ] && ! is_sanitized "$library"; then
     front_door
+    if [ -f "$build/src/lab/programs/watched/libtsan.a" ]; then shows_a_test; fi
 else
     skip "the program of the README" "this build has no library for programs under test"
 fi
