@@ -293,7 +293,7 @@ typedef struct rad_explore_options {
     bool apart;         /* of a program: each run in a process of its own */
     bool races_fatal;   /* a data race ends its run, as any other failure does */
     /* Functions and files whose races do not count, with * for anything; NULL at the end. NULL: none. */
-    const char *const *suppressed;
+    const char *const *suppressed; /* stays the caller's */
     /* CPU time one step may take, 0 = 10; a step that sleeps may take six times that by the clock. */
     double hang_seconds;
     void (*progress)(void *context, const rad_progress *p); /* several times a second; may be NULL */
@@ -338,7 +338,12 @@ typedef struct rad_exploration {
     uint64_t held;             /* runs in which an actor that yields or spins was held back: docs/write-a-machine.md */
     uint64_t classes;          /* distinct trace classes seen */
     bool classes_capped;       /* more than the counter holds */
-    uint64_t races_suppressed; /* how often a race did not count */
+    uint64_t races_suppressed; /* how often a race did not count, … */
+    /* … and, for each of rad_explore_options.suppressed, how many of these it matches: a race counts for all that match
+     * it. In a run whose process died, only the first 256 count. */
+    uint64_t *suppressed_by;
+    uint64_t suppressed_count;
+    char sourceless[200]; /* why the source file of a race in a program under test was not known; "": all were */
     /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. Those known to a process
      * that died are counted anew. */
     uint64_t states;
@@ -370,7 +375,12 @@ RAD_API void rad_exploration_free(rad_exploration *e);
 /* The patterns of a file, for rad_explore_options.suppressed: lines "race:FUNCTION" or "race:FILE", with * for
  * anything, and comments that begin with #. RAD_EINPUT names the line. */
 RAD_API int rad_suppressions_read(const char *const **list, const char *path, rad_error *error);
-RAD_API void rad_suppressions_free(const char *const *list); /* may be NULL */
+RAD_API uint64_t rad_suppressions_line(const char *const *list, uint64_t index); /* from 1, of one that was read so */
+RAD_API void rad_suppressions_free(const char *const *list);                     /* may be NULL */
+
+/* From now on these races count in no run, be it replayed or drawn, unless the options of an exploration name others.
+ * The list stays the caller's; NULL: none. */
+RAD_API void rad_lab_suppress(const char *const *patterns);
 
 /* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
  * many runs were cut, and what the machine and fairness leave out. */

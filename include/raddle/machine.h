@@ -126,7 +126,8 @@ RAD_API void rad_fail_at(rad_kernel *k, uint32_t oracle, uint32_t object, const 
 typedef struct rad_code_site {
     const char *function, *operation;
     uint32_t ordinal; /* from 1, among those with the same function and operation */
-    const char *file; /* for suppressions; may be NULL */
+    /* For suppressions; NULL: not known. The source file, with its path or without, and the program or library. */
+    const char *file, *module;
 } rad_code_site;
 
 /* Reports a failure that need not end the run: two accesses that race do harm in some runs only, and what comes after

@@ -327,6 +327,8 @@ static inline void kernel_beacon(rad_kernel *k)
 static void kernel_beacon_begin(rad_beacon *b)
 {
     b->steps = b->events = b->folded = 0;
+    for (uint32_t i = 0; b->suppressed && i < RAD_PATTERNS_TOLD; i++) b->suppressed_by[i] = 0;
+    b->suppressed = 0;
     b->digest_low = RAD_TRACE_VERSION;
     b->digest_high = 0;
 }
@@ -516,6 +518,7 @@ void rad__kernel_close(rad_kernel *k)
     rad__free(k->touched);
     rad__free(k->set_hashes);
     rad__free(k->looks);
+    rad__free(k->suppressed_by);
     rad__fair_free(&k->fair);
     rad__bitset_free(&k->enabled);
     rad__trace_free(&k->trace);

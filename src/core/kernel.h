@@ -60,7 +60,7 @@ typedef struct rad_report {
     uint64_t set_roll;
 } rad_report;
 
-enum { RAD_REPORTS_MAX = 8 }; /* in one run; of further ones only the first counts for anything */
+enum { RAD_REPORTS_MAX = 8 }; /* in one run; further ones count only if they end it */
 
 /* Things that watch a run besides its policy: log writer, trace classes, dedup. All optional. */
 typedef struct rad_observer rad_observer;
@@ -79,6 +79,8 @@ enum { RAD_OBSERVERS_MAX = 4 };
 
 /* Lies in memory shared with the supervisor: what is known of a run when its process dies. The trace keeps its last
  * events here, so that the supervisor can compute the digest, which nobody wants of most runs. */
+enum { RAD_PATTERNS_TOLD = 256 };
+
 typedef struct rad_beacon {
     volatile uint64_t steps;  /* completed */
     volatile uint64_t events; /* in these */
@@ -86,6 +88,8 @@ typedef struct rad_beacon {
     volatile uint64_t digest_low, digest_high;
     volatile uint64_t function;           /* of a user's policy, while it runs: enum rad_policy_function */
     char policy[RAD_POLICY_NAME_MAX + 1]; /* its name */
+    volatile uint64_t suppressed;         /* races that did not count, … */
+    volatile uint32_t suppressed_by[RAD_PATTERNS_TOLD]; /* … and how many of them each of the first patterns matched */
     rad_event ring[RAD_TRACE_KEEP];
 } rad_beacon;
 
@@ -221,11 +225,13 @@ struct rad_kernel {
     bool ended; /* the run must stop after this step: failure, divergence, error */
     enum rad_outcome outcome;
     rad_failure failure;
-    rad_report reports[RAD_REPORTS_MAX];
-    uint32_t report_count, reports_settled; /* settled: the step of the report is over */
+    rad_report reports[RAD_REPORTS_MAX + 1]; /* the last one: of a race that ends the run */
+    uint32_t report_count, reports_settled;  /* settled: the step of the report is over */
     rad_error error;
 
-    uint64_t suppressed;                   /* races that did not count, over all runs of this kernel */
+    uint64_t suppressed;     /* races that did not count, over all runs of this kernel, … */
+    uint64_t *suppressed_by; /* … and for each of options.suppressed how many of them it matched */
+    uint32_t suppressed_count, suppressed_capacity;
     uint64_t evaluations[RAD_ORACLES_MAX]; /* over all runs of this kernel */
     uint8_t reached[RAD_SITES_MAX];        /* sites stepped, over all runs */
 };

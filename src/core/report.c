@@ -179,12 +179,43 @@ static bool matches(const char *pattern, const char *text)
     return *pattern == 0;
 }
 
-static bool is_suppressed(const rad_kernel *k, const rad_code_site *p)
+/* A path, or the end of one that begins behind a slash: "list.c" and "src/list.c" are "/home/me/src/list.c". */
+static bool matches_path(const char *pattern, const char *path)
 {
-    const char *const *at = k->options.suppressed;
-    for (; at && *at; at++)
-        if (matches(*at, p->function) || (p->file && matches(*at, p->file))) return true;
-    return false;
+    while (strncmp(pattern, "./", 2) == 0) pattern += 2;
+    bool found = matches(pattern, path);
+    while (!found && (path = strchr(path, '/')) != NULL) found = matches(pattern, ++path);
+    return found;
+}
+
+static bool is_named(const char *pattern, const rad_code_site *p)
+{
+    return matches(pattern, p->function) || (p->file && matches_path(pattern, p->file)) ||
+           (p->module && matches(pattern, p->module));
+}
+
+/* Counts it in the kernel and, for the supervisor, in the beacon: the process may die before it can tell. */
+static bool is_suppressed(rad_kernel *k, const rad_code_site *one, const rad_code_site *other)
+{
+    const char *const *all = k->options.suppressed;
+    rad_beacon *beacon = k->options.beacon;
+    bool found = false;
+    for (uint32_t i = 0; all && all[i]; i++) {
+        if (!is_named(all[i], one) && !is_named(all[i], other)) continue;
+        if (!found) {
+            k->suppressed++;
+            if (beacon) beacon->suppressed++;
+            found = true;
+        }
+        if (!RAD_GROW(&k->suppressed_by, &k->suppressed_capacity, i + 1)) {
+            rad__kernel_error(k, RAD_ENOMEM, "out of memory while counting races");
+            return true;
+        }
+        k->suppressed_by[i]++;
+        if (k->suppressed_count <= i) k->suppressed_count = i + 1;
+        if (beacon && i < RAD_PATTERNS_TOLD) beacon->suppressed_by[i]++;
+    }
+    return found;
 }
 
 static bool is_reported(const rad_kernel *k, const char *identity)
@@ -213,19 +244,17 @@ void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_si
 {
     char pair[2 * PLACE_MAX];
     if (k->ended) return;
-    if (k->options.suppressed && (is_suppressed(k, one) || is_suppressed(k, other))) {
-        k->suppressed++;
-        return;
-    }
+    if (is_suppressed(k, one, other)) return;
     pair_text(one, other, pair);
     failure_identity(k, oracle, object, pair);
     const char *identity = k->failure.identity, *ends_at = k->options.ends_at;
-    if (is_reported(k, identity) || k->report_count == RAD_REPORTS_MAX) return;
+    bool ends = ends_at == NULL || rad__identity_is(ends_at, identity);
+    if (!ends && (is_reported(k, identity) || k->report_count == RAD_REPORTS_MAX)) return;
     va_list args;
     va_start(args, format);
     report_race(k, oracle, format, args);
     va_end(args);
-    if (ends_at != NULL && !rad__identity_is(ends_at, identity)) return;
+    if (!ends) return;
     const rad_report *r = &k->reports[--k->report_count]; /* it ends the run instead */
     if (!failure_begin(k, oracle)) return;
     memcpy(k->failure.message, r->message, sizeof k->failure.message);

@@ -41,6 +41,7 @@ void rad__batch_result_free(rad_batch_result *r)
     rad__free(r->path);
     rad__free(r->classes);
     rad__free(r->last_hashes);
+    rad__free(r->suppressed_by);
     rad__estimates_free(&r->learned);
     *r = (rad_batch_result){0};
 }
@@ -323,6 +324,8 @@ void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *o
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;
     b->rig->here = b->rig->audits = 0;
     k->suppressed = 0;
+    k->suppressed_count = 0;
+    if (k->suppressed_by) memset(k->suppressed_by, 0, k->suppressed_capacity * sizeof *k->suppressed_by);
     memset(k->evaluations, 0, sizeof k->evaluations);
     memset(k->reached, 0, sizeof k->reached);
     rad__set128_clear(&b->seen);
@@ -343,6 +346,8 @@ void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *o
     out->audits = b->rig->audits;
     memcpy(out->why, b->rig->why, sizeof out->why);
     out->suppressed = k->suppressed;
+    out->suppressed_by = batch_copy(k->suppressed_by, k->suppressed_count, sizeof *k->suppressed_by, out);
+    out->suppressed_count = k->suppressed_count;
     out->timed = b->rig->shared->timed != 0;
     out->waited = b->rig->shared->waited != 0;
     out->outside = b->rig->shared->outside;
@@ -411,6 +416,7 @@ void rad__batch_result_write(const rad_batch_result *r, rad_bytes *to)
     put_array(to, r->path, r->path_count, sizeof *r->path);
     put_array(to, r->classes, r->class_count, sizeof *r->classes);
     put_array(to, r->last_hashes, r->last_hash_count, sizeof *r->last_hashes);
+    put_array(to, r->suppressed_by, r->suppressed_count, sizeof *r->suppressed_by);
     put_array(to, r->findings, r->finding_count, sizeof *r->findings);
     for (uint64_t i = 0; i < r->finding_count; i++) {
         const rad_batch_finding *f = &r->findings[i];
@@ -429,6 +435,7 @@ bool rad__batch_result_read(rad_batch_result *r, rad_reader *from)
     r->path = get_array(from, &r->path_count, sizeof *r->path);
     r->classes = get_array(from, &r->class_count, sizeof *r->classes);
     r->last_hashes = get_array(from, &r->last_hash_count, sizeof *r->last_hashes);
+    r->suppressed_by = get_array(from, &r->suppressed_count, sizeof *r->suppressed_by);
     r->findings = get_array(from, &r->finding_count, sizeof *r->findings);
     r->finding_capacity = (uint32_t)r->finding_count;
     for (uint64_t i = 0; i < r->finding_count; i++) {

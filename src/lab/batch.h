@@ -67,9 +67,11 @@ typedef struct rad_batch_finding {
 
 typedef struct rad_batch_result {
     uint64_t runs, steps, failures;
-    uint64_t cut;          /* runs that were not finished at the step limit */
-    uint64_t held;         /* runs in which an actor was held back: core/fair.h */
-    uint64_t suppressed;   /* races that did not count */
+    uint64_t cut;            /* runs that were not finished at the step limit */
+    uint64_t held;           /* runs in which an actor was held back: core/fair.h */
+    uint64_t suppressed;     /* races that did not count, … */
+    uint64_t *suppressed_by; /* … and how many of them each of the first patterns matched */
+    uint64_t suppressed_count;
     uint64_t states;       /* tree with dedup: new ones */
     uint64_t here, audits; /* of a program: as in rad_rig */
     char why[RAD_RIG_WHY];

@@ -22,6 +22,7 @@
 #include "base/prng.h"
 #include "core/policy_user.h"
 #include "lab/programs/outside.h"
+#include "lab/programs/source_name.h"
 #include "lab/programs/under_test.h"
 #include "lab/strategy.h"
 #include "lab/workers.h"
@@ -219,6 +220,14 @@ static void fold_classes(explorer *x, const rad_batch_result *r)
     x->out->classes = x->classes.count;
 }
 
+static void fold_suppressed(explorer *x, const rad_batch_result *r)
+{
+    rad_exploration *out = x->out;
+    out->races_suppressed += r->suppressed;
+    for (uint64_t i = 0; i < r->suppressed_count && i < out->suppressed_count; i++)
+        out->suppressed_by[i] += r->suppressed_by[i];
+}
+
 static void fold_result(explorer *x, const rad_batch_result *r)
 {
     rad_exploration *out = x->out;
@@ -230,7 +239,7 @@ static void fold_result(explorer *x, const rad_batch_result *r)
     out->failures += r->failures;
     out->cut += r->cut;
     out->held += r->held;
-    out->races_suppressed += r->suppressed;
+    fold_suppressed(x, r);
     out->timed |= r->timed;
     out->waited |= r->waited;
     rad__outside_join(&out->outside, &r->outside);
@@ -356,11 +365,23 @@ static int explorer_start(explorer *x)
     return 0;
 }
 
+static void death_suppressed(explorer *x, const rad_workers_answer *a, rad_batch_result *r)
+{
+    r->suppressed = a->suppressed;
+    r->suppressed_by = a->suppressed ? rad__alloc(RAD_PATTERNS_TOLD, sizeof *r->suppressed_by) : NULL;
+    if (a->suppressed && r->suppressed_by == NULL) rad__error_memory(x->error);
+    for (uint32_t i = 0; r->suppressed_by && i < RAD_PATTERNS_TOLD; i++) {
+        r->suppressed_by[i] = a->suppressed_by[i];
+        if (r->suppressed_by[i]) r->suppressed_count = i + 1;
+    }
+}
+
 /* The result of a run whose process died, as if a batch of that one run had answered. */
 static bool death_result(explorer *x, const rad_workers_answer *a, rad_batch_result *r)
 {
     *r = (rad_batch_result){.runs = 1, .failures = 1, .steps = a->verdict.steps, .exhausted = true};
     r->evaluations[RAD_ORACLE_CRASH] = 1;
+    death_suppressed(x, a, r);
     rad_choice *choices = path_copy(x, a->choices, a->choice_count);
     if (choices == NULL) return false;
     rad_batch_finding *f = rad__batch_finding_add(r);
@@ -642,6 +663,17 @@ static void count_sites(const rad_target *t, rad_exploration *out)
     t->machine->destroy(self);
 }
 
+static int count_patterns(explorer *x)
+{
+    const char *const *all = x->options->suppressed;
+    uint64_t count = 0;
+    while (all && all[count]) count++;
+    x->out->suppressed_by = count ? rad__alloc(count, sizeof *x->out->suppressed_by) : NULL;
+    if (count && x->out->suppressed_by == NULL) return rad__error_memory(x->error);
+    x->out->suppressed_count = count;
+    return 0;
+}
+
 /* Runs and steps come first: they are the same on every computer. Time is for what is slower than expected. */
 static void explorer_budgets(explorer *x)
 {
@@ -666,6 +698,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     int code = rad__plan(&plan, o->strategy, t->machine, error);
     if (code != 0) return code;
     explorer_budgets(&x);
+    rad__source_lacks(out->sourceless); /* of before */
     x.classes.limit = CLASSES_MAX;
     x.started = x.told = rad__os_now_seconds();
     count_sites(t, out);
@@ -673,8 +706,10 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
                                : o->apart                                                ? RAD_WORKERS_APART
                                                                                          : RAD_WORKERS_USUAL;
     code = rad__workers_open(&x.workers, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
+    if (code == 0) code = count_patterns(&x);
     if (code == 0) code = explorer_lanes(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
+    rad__source_lacks(out->sourceless);
     explorer_drop(&x);
     out->killed = x.workers != NULL ? rad__workers_killed(x.workers) : 0;
     rad__workers_close(x.workers); /* workers may still be busy with what does not count any more */
@@ -691,4 +726,7 @@ void rad_exploration_free(rad_exploration *e)
 {
     for (uint32_t i = 0; i < e->finding_count; i++) rad_artifact_free(e->findings[i].artifact);
     e->finding_count = 0;
+    rad__free(e->suppressed_by);
+    e->suppressed_by = NULL;
+    e->suppressed_count = 0;
 }

@@ -36,8 +36,8 @@ void rad__race_put(rad_call_stream *s, const rad_race_told *r)
 {
     char text[RAD_STREAM_TEXT_MAX];
     snprintf(text, sizeof text, "%.70s\n%.90s\n%.90s\n%.200s\n%.30s\n%.90s\n%.200s\n%.30s\n%.90s\n", r->what,
-             r->first_spot, r->second_spot, r->one.function, r->one.operation, r->one.file ? r->one.file : "",
-             r->other.function, r->other.operation, r->other.file ? r->other.file : "");
+             r->first_spot, r->second_spot, r->one.function, r->one.operation, r->one.module ? r->one.module : "",
+             r->other.function, r->other.operation, r->other.module ? r->other.module : "");
     uint32_t kinds = r->first_kind << 8 | r->second_kind;
     int64_t ordinals = (int64_t)r->one.ordinal << 32 | r->other.ordinal;
     /* The oracle is above the kinds. */

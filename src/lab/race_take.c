@@ -3,6 +3,7 @@
 #include "lab/race.h"
 
 #include "lab/programs/inserted.h"
+#include "lab/programs/source_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@ enum { FIELDS = 9 };
 
 void rad__race_take(rad_kernel *k, const rad_record *record, char *text)
 {
-    char *fields[FIELDS], *at = text;
+    char *fields[FIELDS], *at = text, one[RAD_SOURCE_MAX], other[RAD_SOURCE_MAX];
     for (uint32_t i = 0; i < FIELDS; i++) {
         char *end = strchr(at, '\n');
         if (end == NULL) return;
@@ -24,8 +25,14 @@ void rad__race_take(rad_kernel *k, const rad_record *record, char *text)
                        .second = record->b,
                        .first_kind = record->c >> 8 & 3,
                        .second_kind = record->c & 3,
-                       .one = {fields[3], fields[4], (uint32_t)(record->value >> 32), fields[5]},
-                       .other = {fields[6], fields[7], (uint32_t)record->value, fields[8]}};
+                       .one = {fields[3], fields[4], (uint32_t)(record->value >> 32), NULL, fields[5]},
+                       .other = {fields[6], fields[7], (uint32_t)record->value, NULL, fields[8]}};
+    if (k->options.suppressed) {
+        rad__source_of_spot(fields[1], one, sizeof one);
+        rad__source_of_spot(fields[2], other, sizeof other);
+        r.one.file = one;
+        r.other.file = other;
+    }
     snprintf(r.what, sizeof r.what, "%s", fields[0]);
     snprintf(r.first_spot, sizeof r.first_spot, "%s", fields[1]);
     snprintf(r.second_spot, sizeof r.second_spot, "%s", fields[2]);

@@ -4,19 +4,25 @@
 
 #include "core/kernel.h"
 #include "lab/artifact.h"
+#include "lab/programs/source_name.h"
+
+#include <stdatomic.h>
 
 /* Head of the mapping that a supervisor shares with the process that runs. */
 typedef struct rad_rig_shared {
     volatile uint64_t run; /* which run of the current batch is under way */
     volatile uint64_t choice_count;
-    volatile uint64_t panic;   /* an assertion of ours failed */
-    volatile uint64_t trouble; /* the process gave up for a reason of ours, not the machine's */
-    volatile int64_t pid;      /* in which the run is; 0: in the process that raddle has started */
-    volatile uint64_t here;    /* that process makes many runs */
-    volatile uint64_t check;   /* as in rad_run_options; for the process that the run is in */
-    volatile uint64_t timed;   /* a run of the current batch had a timer or a deadline, … */
-    volatile uint64_t waited;  /* … or a thread that waited for a condition … */
-    rad_outside outside;       /* … and what its runs did outside of their processes */
+    volatile uint64_t panic;     /* an assertion of ours failed */
+    volatile uint64_t trouble;   /* the process gave up for a reason of ours, not the machine's */
+    volatile int64_t pid;        /* in which the run is; 0: in the process that raddle has started */
+    volatile uint64_t here;      /* that process makes many runs */
+    volatile uint64_t check;     /* as in rad_run_options; for the process that the run is in */
+    volatile uint64_t timed;     /* a run of the current batch had a timer or a deadline, … */
+    volatile uint64_t waited;    /* … or a thread that waited for a condition … */
+    rad_outside outside;         /* … and what its runs did outside of their processes */
+    volatile uint64_t asked;     /* questions of the process (serve.h), … */
+    _Atomic uint64_t answered;   /* … the last one that was answered, … */
+    char source[RAD_SOURCE_MAX]; /* … by this */
     rad_beacon beacon;
 } rad_rig_shared;
 

@@ -4,10 +4,17 @@
 #include "lab/rig.h"
 #include "os/shared.h"
 
+static const char *const *suppressed_races;
+
+void rad_lab_suppress(const char *const *patterns)
+{
+    suppressed_races = patterns;
+}
+
 int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
 {
     rad_case c = rad__case_of(t);
-    *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine), .memory = -1};
+    *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine), .suppressed = suppressed_races, .memory = -1};
     r->target.c.body = NULL; /* the machine has read it, and it is not ours to keep */
     if (c.body && t->machine->body == NULL)
         return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);

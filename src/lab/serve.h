@@ -3,6 +3,7 @@
 #define RAD_LAB_SERVE_H
 
 #include "lab/batch.h"
+#include "lab/programs/source_name.h"
 
 /* A message is its size and its bytes. 1 = read, 0 = end of stream, negative = error. */
 RAD_INTERNAL int rad__message_read(int fd, rad_bytes *into, rad_error *error);
@@ -18,6 +19,15 @@ typedef struct rad_worker_note {
     uint32_t what;
     int32_t status, signal; /* as in rad_os_exit */
 } rad_worker_note;
+
+/* … or a question of a program's process, in the middle of a run: which source file is this of? Answered in
+ * rad_rig_shared. */
+typedef struct rad_worker_question {
+    uint64_t number, offset;
+    char module[RAD_SOURCE_MAX]; /* a library; "": the program */
+} rad_worker_question;
+
+_Static_assert(sizeof(rad_worker_question) < sizeof(rad_batch_result), "they are told apart by their size");
 
 /* Until the stream of batches ends: 0, or the exit status of a process that gives up, for a reason of ours. All it
  * keeps is on the heap: a rig may run its kernel in children (rad_rig.apart), which share that. */

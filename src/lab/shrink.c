@@ -310,6 +310,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
         .context = s,
         .interrupted = s->options->interrupted,
         .hang_seconds = s->options->hang_seconds,
+        .suppressed = s->options->suppressed,
         .seed = 1,
     };
     if (rad_lab_explore(&s->target, &o, &found, s->error) != 0) return false;

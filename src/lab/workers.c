@@ -122,7 +122,7 @@ int rad__workers_open(rad_workers **out, const rad_target *t, uint32_t jobs, dou
         w->to = w->from = -1;
         code = rad__rig_open(&w->rig, t, error);
         if (code != 0) break;
-        w->rig.suppressed = suppressed;
+        if (suppressed) w->rig.suppressed = suppressed;
         w->apart = way == RAD_WORKERS_APART ? RAD_APART_ASKED : RAD_APART_NOT;
         w->told = way == RAD_WORKERS_TOLD && rad__program_is(t->machine);
         p->count = i + 1;
@@ -254,6 +254,9 @@ static int worker_verdict(worker *w, const rad_os_exit *how, rad_workers_answer 
     a->run = w->rig.shared->run;
     a->choices = w->rig.choices;
     a->choice_count = a->verdict.decisions;
+    const rad_beacon *beacon = &w->rig.shared->beacon;
+    a->suppressed = beacon->suppressed;
+    for (uint32_t i = 0; i < RAD_PATTERNS_TOLD; i++) a->suppressed_by[i] = beacon->suppressed_by[i];
     return 0;
 }
 
@@ -298,10 +301,22 @@ static void name_places(rad_batch_result *r)
     rad__spots_read(r->last.message, sizeof r->last.message);
 }
 
+/* The process waits: meanwhile no step of its own can hang. */
+static void worker_asked(worker *w, const rad_worker_question *q, rad_workers_answer *a)
+{
+    rad_rig_shared *s = w->rig.shared;
+    rad__source_name(q->module, q->offset, s->source, sizeof s->source);
+    atomic_store_explicit(&s->answered, q->number, memory_order_release); /* pairs with the acquire in source.c */
+    w->ticket = a->ticket;
+    w->watch.at_ns = 0;
+    *a = (rad_workers_answer){0};
+}
+
 static int worker_answer(rad_workers *p, worker *w, rad_workers_answer *a, rad_error *error)
 {
     rad_bytes bytes = {0};
     rad_worker_note note;
+    rad_worker_question question;
     int got = rad__message_read(w->from, &bytes, error);
     a->ticket = w->ticket;
     w->ticket = NULL;
@@ -314,6 +329,10 @@ static int worker_answer(rad_workers *p, worker *w, rad_workers_answer *a, rad_e
     if (got == 1 && bytes.size == sizeof note) {
         memcpy(&note, bytes.data, sizeof note);
         code = worker_noted(p, w, &note, a, error);
+    } else if (got == 1 && bytes.size == sizeof question) {
+        memcpy(&question, bytes.data, sizeof question);
+        question.module[sizeof question.module - 1] = 0;
+        worker_asked(w, &question, a);
     } else if (got == 1) {
         rad_reader reader = rad__reader(bytes.data, bytes.size);
         if (rad__batch_result_read(&a->result, &reader)) {

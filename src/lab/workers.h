@@ -39,7 +39,9 @@ typedef struct rad_workers_answer {
     bool died;    /* the process is gone: `verdict`, `run` and the choices tell of its last run */
     rad_batch_result result;
     rad_verdict verdict;
-    uint64_t run;              /* index within the batch */
+    uint64_t run;        /* index within the batch */
+    uint64_t suppressed; /* as in rad_beacon */
+    uint32_t suppressed_by[RAD_PATTERNS_TOLD];
     const rad_choice *choices; /* valid until the next call */
     uint64_t choice_count;
 } rad_workers_answer;

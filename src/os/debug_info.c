@@ -257,21 +257,39 @@ static Dwarf_Die *unit_at(Dwfl_Module *m, uint64_t offset, uint64_t *bias)
     return NULL;
 }
 
-static void line_at(Dwfl_Module *m, uint64_t offset, rad_debug_frame *f)
+/* The file, or NULL; *folder may be NULL, too. */
+static const char *source_at(Dwfl_Module *m, uint64_t offset, const char **folder, int *number)
 {
     Dwfl_Line *line = dw.dwfl_module_getsrc(m, offset);
+    const char *file = line ? dw.dwfl_lineinfo(line, NULL, number, NULL, NULL, NULL) : NULL;
+    *folder = file ? dw.dwfl_line_comp_dir(line) : NULL;
+    if (line != NULL) return file;
+    uint64_t bias = 0;
+    Dwarf_Die *cu = unit_at(m, offset, &bias);
+    Dwarf_Line *of_unit = cu ? dw.dwarf_getsrc_die(cu, offset - bias) : NULL;
+    file = of_unit ? dw.dwarf_linesrc(of_unit, NULL, NULL) : NULL;
+    if (file) dw.dwarf_lineno(of_unit, number);
+    return file;
+}
+
+static void line_at(Dwfl_Module *m, uint64_t offset, rad_debug_frame *f)
+{
+    const char *folder;
     int number = 0;
-    const char *file = line ? dw.dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-    copy_text(f->folder, sizeof f->folder, file ? dw.dwfl_line_comp_dir(line) : NULL);
-    if (line == NULL) {
-        uint64_t bias = 0;
-        Dwarf_Die *cu = unit_at(m, offset, &bias);
-        Dwarf_Line *of_unit = cu ? dw.dwarf_getsrc_die(cu, offset - bias) : NULL;
-        file = of_unit ? dw.dwarf_linesrc(of_unit, NULL, NULL) : NULL;
-        if (file) dw.dwarf_lineno(of_unit, &number);
-    }
-    copy_text(f->file, sizeof f->file, file);
+    copy_text(f->file, sizeof f->file, source_at(m, offset, &folder, &number));
+    copy_text(f->folder, sizeof f->folder, folder);
     f->line = number > 0 ? (uint32_t)number : 0;
+}
+
+void rad__debug_source(const char *path, uint64_t offset, char *file, size_t size)
+{
+    Dwfl_Module *m = module_of(path);
+    const char *folder = NULL;
+    int number = 0;
+    const char *name = m ? source_at(m, offset, &folder, &number) : NULL;
+    bool whole = name == NULL || *name == '/' || folder == NULL;
+    int used = snprintf(file, size, "%s%s%s", whole ? "" : folder, whole ? "" : "/", name ? name : "");
+    if (used < 0 || (size_t)used >= size) file[0] = 0;
 }
 
 static uint32_t nested(Dwfl_Module *m, uint64_t offset, rad_debug_frame *frames)

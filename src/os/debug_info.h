@@ -32,6 +32,10 @@ RAD_INTERNAL bool rad__debug_is_there(void);
  * nothing is known. */
 RAD_INTERNAL uint32_t rad__debug_code(const char *path, uint64_t offset, rad_debug_frame frames[RAD_DEBUG_FRAMES_MAX]);
 
+/* The file of the line at this offset, with the folder that the compiler was called from in front of it unless that is
+ * not known. "": nothing is known, or there is no room for it. */
+RAD_INTERNAL void rad__debug_source(const char *path, uint64_t offset, char *file, size_t size);
+
 /* Variables, and parts of them, whose type is one of `types` (NULL at its end) or a pointer to one. In no order.
  * Returns how many were put; at most `max`. */
 RAD_INTERNAL uint32_t rad__debug_names(const char *path, const char *const *types, rad_debug_name *names, uint32_t max);

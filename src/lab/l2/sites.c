@@ -22,9 +22,9 @@ void rad__l2_site_text(uint32_t site, char *text, size_t size)
 
 rad_code_site rad__l2_place(uint32_t site)
 {
-    if (site >= rad__l2_site_count) return (rad_code_site){"its allocation", "new", 1, NULL};
+    if (site >= rad__l2_site_count) return (rad_code_site){"its allocation", "new", 1, NULL, NULL};
     const l2_site *s = &rad__l2_sites[site];
-    return (rad_code_site){s->function, s->operation, s->ordinal, s->file};
+    return (rad_code_site){s->function, s->operation, s->ordinal, s->file, NULL};
 }
 
 const char *rad__l2_place_text(uint32_t site, char text[L2_PLACE_MAX])

@@ -16,11 +16,15 @@ enum { FILE_LIMIT = 1 << 20, PATTERN_MAX = 200 };
 
 static const char KIND[] = "race:";
 
-/* One block: the pointers, then the bytes of the file, in which each pattern ends in a zero. */
+/* One block: the pointers, NULL, the numbers of their lines, and the bytes of the file, in which each pattern ends in a
+ * zero. */
 typedef struct listing {
     const char **at;
+    uint64_t *lines; /* while it is read, behind room for the most pointers that there can be */
     size_t count;
 } listing;
+
+_Static_assert(sizeof(const char *) == sizeof(uint64_t), "pointers and numbers lie in one array");
 
 static char *trimmed(char *line)
 {
@@ -40,6 +44,7 @@ static int take_line(listing *l, char *line, const char *path, size_t number, ra
     if (strlen(line + kind) > PATTERN_MAX)
         return rad__error(error, RAD_EINPUT, "%s: line %zu: a name of more than %d characters", path, number,
                           PATTERN_MAX);
+    l->lines[l->count] = number;
     l->at[l->count++] = line + kind;
     return 0;
 }
@@ -51,9 +56,10 @@ int rad__suppressions_parse(const char *const **list, const char *text, size_t s
     rad__error_clear(error);
     if (size > 0 && memchr(text, 0, size)) return rad__error(error, RAD_EINPUT, "%s: not a text file", name);
     for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
-    listing l = {rad__alloc(1, (lines + 1) * sizeof *l.at + size + 1), 0};
-    if (l.at == NULL) return rad__error_memory(error);
-    char *bytes = (char *)(l.at + lines + 1);
+    uint64_t *block = rad__alloc(1, 2 * (lines + 1) * sizeof *block + size + 1);
+    if (block == NULL) return rad__error_memory(error);
+    listing l = {(const char **)(void *)block, block + lines + 1, 0};
+    char *bytes = (char *)(block + 2 * (lines + 1));
     if (size) memcpy(bytes, text, size);
     for (size_t number = 1; number <= lines && error->code == 0; number++) {
         char *end = strchr(bytes, '\n');
@@ -61,11 +67,13 @@ int rad__suppressions_parse(const char *const **list, const char *text, size_t s
         take_line(&l, bytes, name, number, error);
         bytes = end ? end + 1 : bytes + strlen(bytes);
     }
-    if (error->code != 0)
-        rad__free(l.at);
-    else
-        *list = l.at;
-    return error->code;
+    if (error->code != 0) {
+        rad__free(block);
+        return error->code;
+    }
+    memmove(block + l.count + 1, l.lines, l.count * sizeof *block);
+    *list = l.at;
+    return 0;
 }
 
 int rad_suppressions_read(const char *const **list, const char *path, rad_error *error)
@@ -77,6 +85,15 @@ int rad_suppressions_read(const char *const **list, const char *path, rad_error 
     int code = rad__suppressions_parse(list, text, size, path, error);
     rad__free(text);
     return code;
+}
+
+uint64_t rad_suppressions_line(const char *const *list, uint64_t index)
+{
+    const uint64_t *numbers = (const void *)list;
+    uint64_t count = 0;
+    while (list[count]) count++;
+    RAD_ASSERT(index < count);
+    return numbers[count + 1 + index];
 }
 
 void rad_suppressions_free(const char *const *list)

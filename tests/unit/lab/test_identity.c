@@ -118,9 +118,9 @@ static void long_sites_that_begin_alike_are_two(void **state)
 enum { RACES = 3 };
 
 static const rad_code_site races[RACES][2] = {
-    {{"reads", "read", 1, "left.c"}, {"writes", "write", 1, "right.c"}},
-    {{"reads", "read", 2, "left.c"}, {"writes", "write", 1, "right.c"}},
-    {{"other", "read", 1, "other.c"}, {"another", "write", 1, "other.c"}},
+    {{"reads", "read", 1, .file = "/src/left.c", .module = "program"}, {"writes", "write", 1, .file = "right.c"}},
+    {{"reads", "read", 2, .file = "/src/left.c", .module = "program"}, {"writes", "write", 1, .file = "right.c"}},
+    {{"other", "read", 1, .file = "other.c"}, {"another", "write", 1, .file = "other.c"}},
 };
 
 static void races_reset(puppet *p, rad_kernel *k)

@@ -141,7 +141,7 @@ static void what_was_spent_above_the_floor_counts(void **state)
 /* ---- Races -----------------------------------------------------------------------------------------------
  * Two accesses in one function, in either order. */
 
-static const rad_code_site places[] = {{"count", "read", 1, NULL}, {"count", "write", 2, NULL}};
+static const rad_code_site places[] = {{"count", "read", 1, NULL, NULL}, {"count", "write", 2, NULL, NULL}};
 
 static void pair_reset(puppet *p, rad_kernel *k)
 {

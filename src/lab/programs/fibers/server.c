@@ -39,6 +39,8 @@ struct rad_runs_here {
     uint64_t confirmed[IDENTITIES_MAX]; /* kinds of failures of this unit */
     uint32_t confirmed_count;
     uint64_t evaluations[RAD_ORACLES_MAX], suppressed;
+    uint64_t *suppressed_by;
+    uint32_t suppressed_count, suppressed_capacity;
     uint8_t reached[RAD_SITES_MAX];
 };
 
@@ -185,11 +187,17 @@ static bool is_same(const result *a, const result *b)
            a->steps == b->steps && a->decisions == b->decisions && a->identity == b->identity;
 }
 
-static void totals_save(struct rad_runs_here *w, const rad_kernel *k)
+/* False: no memory. */
+static bool totals_save(struct rad_runs_here *w, const rad_kernel *k)
 {
+    uint32_t count = k->suppressed_count;
+    if (!RAD_GROW(&w->suppressed_by, &w->suppressed_capacity, count)) return false;
+    if (count) memcpy(w->suppressed_by, k->suppressed_by, count * sizeof *w->suppressed_by);
+    w->suppressed_count = count;
     memcpy(w->evaluations, k->evaluations, sizeof w->evaluations);
     memcpy(w->reached, k->reached, sizeof w->reached);
     w->suppressed = k->suppressed;
+    return true;
 }
 
 static void totals_back(const struct rad_runs_here *w, rad_kernel *k)
@@ -197,6 +205,9 @@ static void totals_back(const struct rad_runs_here *w, rad_kernel *k)
     memcpy(k->evaluations, w->evaluations, sizeof w->evaluations);
     memcpy(k->reached, w->reached, sizeof w->reached);
     k->suppressed = w->suppressed;
+    k->suppressed_count = w->suppressed_count;
+    if (k->suppressed_by) memset(k->suppressed_by, 0, k->suppressed_capacity * sizeof *k->suppressed_by);
+    if (w->suppressed_count) memcpy(k->suppressed_by, w->suppressed_by, w->suppressed_count * sizeof *k->suppressed_by);
 }
 
 /* The same choices in a fresh process. Leaves if they give another run; then the kernel has not that of this one. */
@@ -207,10 +218,9 @@ static void run_check(rad_rig *rig, const char *what)
     result here = result_of(k);
     char why[RAD_WHY_MAX];
     int status = 0;
-    if (!RAD_GROW(&w->list, &w->list_capacity, (uint32_t)here.decisions + 1))
+    if (!RAD_GROW(&w->list, &w->list_capacity, (uint32_t)here.decisions + 1) || !totals_save(w, k))
         worker_leaves(RAD_LEAVES_APART, "there is no memory for an audit");
     for (uint64_t i = 0; i < here.decisions; i++) w->list[i] = rig->choices[i].chosen;
-    totals_save(w, k);
     rad__guide_set(rig->guide, w->list, here.decisions);
     rad_run_options options = rad__rig_options(rig, rig->guide);
     options.digest_later = true;

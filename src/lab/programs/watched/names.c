@@ -191,12 +191,12 @@ rad_code_site rad__watched_place(const rad_watched_site *site)
 {
     struct dl_phdr_info info;
     uintptr_t pc = site->pc, begin = 0;
-    rad_code_site p = {"unknown", site->call ? site->call : "access", 1, NULL};
+    rad_code_site p = {"unknown", site->call ? site->call : "access", 1, NULL, NULL};
     if (!rad__file_at(&info, pc - 1)) return p;
     const rad_watched_module *m = module_of(&info);
     const char *function = rad__file_name_at(&info, pc - 1, true, &begin);
     const char *call = (const char *)pc - CALL_SIZE, *name = m ? operation_at(m, call) : NULL;
-    p.file = file_name(&info);
+    p.module = file_name(&info);
     if (name != NULL) p.operation = name;
     if (function == NULL) return p;
     p.function = function;

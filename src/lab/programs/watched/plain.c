@@ -27,7 +27,7 @@ static void race_found(void *context, const rad_accessed *old, const rad_access_
     const rad_watch *w = context;
     uint32_t shared = (uint32_t)(old->mask & now->mask);
     const char *byte = now->address - __builtin_ctz(now->mask) + __builtin_ctz(shared);
-    const rad_watched_site *before = &w->sites[old->site], *here = &w->sites[now->site];
+    rad_watched_site *before = &w->sites[old->site], *here = &w->sites[now->site];
     rad_race_told r = {.oracle = RAD_ORACLE_RACE,
                        .first = runner_of(w, old->thread, old->clock),
                        .second = rad__stage.current->number,
@@ -35,6 +35,8 @@ static void race_found(void *context, const rad_accessed *old, const rad_access_
                        .second_kind = now->kind,
                        .one = rad__watched_place(before),
                        .other = rad__watched_place(here)};
+    r.one.file = rad__watched_source(before);
+    r.other.file = rad__watched_source(here);
     rad__watched_name(byte, r.what, sizeof r.what);
     rad__watched_spot(before->pc, r.first_spot, sizeof r.first_spot);
     rad__watched_spot(here->pc, r.second_spot, sizeof r.second_spot);

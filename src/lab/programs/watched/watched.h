@@ -90,6 +90,7 @@ typedef struct rad_watched_site {
     uintptr_t pc;     /* 0: none */
     const char *call; /* the function; NULL: inserted */
     bool is_point;
+    const char *source; /* the file, as raddle has told; NULL: not asked yet */
 } rad_watched_site;
 
 /* An object of the lab's operations: what it passes on. */
@@ -276,6 +277,9 @@ RAD_INTERNAL const void *rad__watched_caller(const void *pc);
 /* A place in the code: "bump: write 2", without its number when it is the first. */
 RAD_INTERNAL rad_code_site rad__watched_place(const rad_watched_site *s);
 RAD_INTERNAL void rad__watched_place_text(const rad_watched_site *s, char text[RAD_PLACE_TEXT]);
+
+/* Its source file, for the patterns of --suppress; NULL: not known, or not asked for. */
+RAD_INTERNAL const char *rad__watched_source(rad_watched_site *s);
 
 /* For raddle, which writes the line in its place: "[+1a2b]" of the program, "[/lib/x.so+1a2b]" of others. */
 RAD_INTERNAL void rad__watched_spot(uintptr_t pc, char *text, size_t size);
