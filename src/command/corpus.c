@@ -2,6 +2,7 @@
 #include "options.h"
 #include "realign.h"
 #include "report.h"
+#include "suppressions.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -11,6 +12,7 @@
 
 typedef struct corpus_args {
     bool accept, realign, json;
+    const char *suppress;
 } corpus_args;
 
 #define AT(field) offsetof(corpus_args, field)
@@ -19,6 +21,7 @@ static const option CORPUS_OPTIONS[] = {
     {"accept", OPTION_FLAG, AT(accept), NULL, "expect a pass from now on where the recorded failure is gone", 0, 0, 0},
     {"realign", OPTION_FLAG, AT(realign), NULL, "follow what differs by actors and code locations; list what is stale",
      0, 0, 0},
+    OPTION_SUPPRESS(corpus_args),
     OPTION_JSON(corpus_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -234,9 +237,12 @@ static int corpus_run(cli *c, int argc, char **argv)
     if (w.count == 0) return bad_usage(c, "missing DIR; usage: raddle corpus DIR");
     if (w.count > 1) return bad_usage(c, "unexpected argument '%.200s': give one directory", w.at[1]);
     a.realign = a.realign || c->program_words; /* programs are edited */
+    suppressions known;
+    if ((status = suppressions_read(c, a.suppress, &known)) != 0) return status;
     status = find_artifacts(c, w.at[0], &files);
     if (status == 0) status = corpus(c, w.at[0], &files, &a);
     globfree(&files);
+    suppressions_free(&known);
     return status;
 }
 

@@ -133,10 +133,6 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         report_label(c, "fair");
         out(c, "in %s run%s actors that yield or spin were held back\n", number(e->held), plural(e->held));
     }
-    if (e->races_suppressed) {
-        report_label(c, "suppressed");
-        out(c, "%s data race%s\n", number(e->races_suppressed), plural(e->races_suppressed));
-    }
     report_label(c, "classes");
     out(c, "%s%s distinct trace class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
         e->classes == 1 ? "" : "es");

@@ -40,8 +40,7 @@ static const option EXPLORE_OPTIONS[] = {
     {"check", OPTION_FLAG, AT(check), NULL, "check Raddle's own structures after each step; slow", 0, 0, 0},
     {"races", OPTION_TEXT, AT(races), "WHAT", "after a data race: continue the run, or fatal (default: continue)", 0, 0,
      0},
-    {"suppress", OPTION_TEXT, AT(suppress), "FILE",
-     "ignore the races FILE lists: lines race:FUNCTION or race:FILE, * for anything", 0, 0, 0},
+    OPTION_SUPPRESS(explore_args),
     {"clock", OPTION_TEXT, AT(clock), "HOW",
      "programs: time passes when nothing can run (quiet) or at any time (free); default: quiet, "
      "then free",
@@ -133,6 +132,7 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
         coverage_json(&j, &s[i].target, &s[i].result);
         put_close(&j, '}');
     }
+    suppressions_json(&j, h->suppressed);
     hunt_json(&j, h, done);
     put_end(&j);
 }
@@ -232,7 +232,7 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
         .check = a->check,
         .apart = a->apart,
         .races_fatal = a->races && strcmp(a->races, "fatal") == 0,
-        .suppressed = h->suppressed,
+        .suppressed = h->suppressed->patterns,
         .progress = h->c->progress ? on_progress : NULL,
         .found = on_found,
         .context = h,
@@ -349,6 +349,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ca
     for (uint32_t i = 0; i < PHASES; i++) {
         if (i > 0) goals_join(k, &s->result, &s[i].result);
         interrupted = interrupted || s[i].result.interrupted;
+        suppressions_add(h->suppressed, &s[i].result);
     }
     if (s->done && h->json) {
         report_json(h, t, a, s, k);
@@ -359,6 +360,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ca
         for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++)
             if (s[i].done) coverage_late(h, i, &s[i].target, &s[i].result);
         if (k->text) goals_report(h->c, k, program_test(), first);
+        suppressions_report(h->c, h->suppressed);
     }
     bool found = h->differs[0] || has_found(h, first);
     found = found || (k->text && goals_bad(k, program_test(), first, NULL, 0) > 0);
@@ -388,14 +390,13 @@ static int explore_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_EXPLORE, argc, argv, &a, &w);
     if (status != GO_ON) return status;
-    const char *const *suppressed = NULL;
-    rad_error error = {.code = 0};
+    suppressions suppressed;
     if ((status = load_policy(c, &a.strategy)) != 0 || (status = check_strategy(c, a.strategy)) != 0 ||
         (status = check_races(c, a.races)) != 0 || (status = check_output(c, a.output)) != 0)
         return status;
-    if (a.suppress && rad_suppressions_read(&suppressed, a.suppress, &error) != 0) return complain_error(c, &error);
+    if ((status = suppressions_read(c, a.suppress, &suppressed)) != 0) return status;
     if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) {
-        rad_suppressions_free(suppressed);
+        suppressions_free(&suppressed);
         return status;
     }
     if (c->program_words && a.strategy && strchr(a.strategy, '/')) {
@@ -411,11 +412,11 @@ static int explore_run(cli *c, int argc, char **argv)
         status = status ? status : set_around(c, &a, &t);
     }
     if (status != 0) {
-        rad_suppressions_free(suppressed);
+        suppressions_free(&suppressed);
         rad_target_free(&t);
         return status;
     }
-    h = (hunt){.c = c, .dir = a.output, .json = a.json, .hang_seconds = a.hang, .suppressed = suppressed};
+    h = (hunt){.c = c, .dir = a.output, .json = a.json, .hang_seconds = a.hang, .suppressed = &suppressed};
     h.limits = (progress_limits){c, a.seconds};
     name_files(&h, &t, &w);
     write_head(&h, &t, &a);
@@ -423,7 +424,7 @@ static int explore_run(cli *c, int argc, char **argv)
     status = program_test() ? catalog_read(c, &k) : 0;
     status = status == 0 ? explore(&h, &t, &a, &k) : status;
     catalog_free(&k);
-    rad_suppressions_free(suppressed);
+    suppressions_free(&suppressed);
     hunt_free(&h);
     rad_target_free(&t);
     return status;

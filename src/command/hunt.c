@@ -101,7 +101,7 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
 {
     cli *c = h->c;
     char path[KEEP_PATH_MAX];
-    int status = shrink_artifact(c, f->artifact, h->shrink_seconds, h->hang_seconds, h->suppressed, &b->small);
+    int status = shrink_artifact(c, f->artifact, h->shrink_seconds, h->hang_seconds, &b->small);
     if (status != 0) return status;
     b->is_shrunk = true;
     hunt_path(h, (uint32_t)(b - h->bugs), ".min.raddle.json", path, sizeof path);

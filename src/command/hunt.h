@@ -8,6 +8,7 @@
 #include "keep.h"
 #include "progress.h"
 #include "repeat.h"
+#include "suppressions.h"
 
 /* What a program is explored with, one after the other. */
 enum hunt_phase { PHASE_FIRST, PHASE_POINTS, PHASE_FREE_CLOCK, PHASE_SPURIOUS, PHASES };
@@ -31,11 +32,11 @@ typedef struct hunt {
     /* Told before anything else, and only when there is something to tell: what is explored, and how. */
     char head[320], head_rest[200];
     progress_limits limits;
-    char differs[REPEAT_TEXT];     /* how two runs of a program differ that should not; "": they do not */
-    enum hunt_phase phase;         /* what is found now, is found in it */
-    double hang_seconds;           /* as in rad_explore_options */
-    double shrink_seconds;         /* at most, for each bug; 0: as `raddle shrink` */
-    const char *const *suppressed; /* as in rad_explore_options; or NULL */
+    char differs[REPEAT_TEXT]; /* how two runs of a program differ that should not; "": they do not */
+    enum hunt_phase phase;     /* what is found now, is found in it */
+    double hang_seconds;       /* as in rad_explore_options */
+    double shrink_seconds;     /* at most, for each bug; 0: as `raddle shrink` */
+    suppressions *suppressed;  /* the caller's */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;

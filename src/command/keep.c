@@ -68,8 +68,7 @@ bool minimised_path(char *path, size_t size, const char *from)
 
 /* ---- Shrink ---------------------------------------------------------------------------------------- */
 
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_seconds, const char *const *suppressed,
-                    shrunk *s)
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_seconds, shrunk *s)
 {
     rad_error error = {.code = 0};
     *s = (shrunk){.artifact = NULL};
@@ -77,8 +76,7 @@ int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_s
                                   .hang_seconds = hang_seconds,
                                   .progress = c->progress ? progress_shrink : NULL,
                                   .context = c,
-                                  .interrupted = c->stop,
-                                  .suppressed = suppressed};
+                                  .interrupted = c->stop};
     int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
     progress_clear(c);
     return code == 0 ? 0 : complain_error(c, &error);

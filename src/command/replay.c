@@ -4,12 +4,13 @@
 #include "program.h"
 #include "realign.h"
 #include "report.h"
+#include "suppressions.h"
 
 #include <string.h>
 
 typedef struct replay_args {
     bool edited, repaired, original, realign, gdb, json, real_threads;
-    const char *output;
+    const char *output, *suppress;
 } replay_args;
 
 #define AT(field) offsetof(replay_args, field)
@@ -23,6 +24,7 @@ static const option REPLAY_OPTIONS[] = {
     {"gdb", OPTION_FLAG, AT(gdb), NULL, "programs: stop in gdb where the run fails", 0, 0, 0},
     {"real-threads", OPTION_FLAG, AT(real_threads), NULL, "programs: run each thread on one of the system", 0, 0, 0},
     {"output", OPTION_TEXT, AT(output), "FILE", "with --realign: save the run as it is now", 0, 0, 0},
+    OPTION_SUPPRESS(replay_args),
     OPTION_JSON(replay_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -257,8 +259,13 @@ static int replay_run(cli *c, int argc, char **argv)
                    : bad_usage(c, "unexpected argument '%.200s': give one file; a DOCUMENT needs --realign", w.at[1]);
     if ((status = read_file_word(c, w.at, document ? 1 : w.count, &path)) != 0) return status;
     if (document && rad_is_log(path)) return bad_usage(c, "'%.200s': a decision log replays without --realign", path);
-    if (document) return realign_document(c, path, w.at + 1, w.count - 1, &a);
-    return rad_is_log(path) ? replay_log(c, path, &a) : replay_artifact(c, path, &a);
+    suppressions known;
+    if ((status = suppressions_read(c, a.suppress, &known)) != 0) return status;
+    status = document           ? realign_document(c, path, w.at + 1, w.count - 1, &a)
+             : rad_is_log(path) ? replay_log(c, path, &a)
+                                : replay_artifact(c, path, &a);
+    suppressions_free(&known);
+    return status;
 }
 
 static const char *const REPLAY_EXAMPLES[] = {

@@ -1,9 +1,10 @@
 /* run.c — `raddle run`: one run under a policy, perhaps recorded as a log. */
 #include "options.h"
 #include "report.h"
+#include "suppressions.h"
 
 typedef struct run_args {
-    const char *policy, *log, *artifact;
+    const char *policy, *log, *artifact, *suppress;
     uint64_t seed, log_limit, max_steps;
     bool repaired, json;
 } run_args;
@@ -20,6 +21,7 @@ static const option RUN_OPTIONS[] = {
     {"artifact", OPTION_TEXT, AT(artifact), "FILE", "save the run as a schedule file, pass or fail", 0, 0, 0},
     OPTION_FIXED(run_args),
     OPTION_MAX_STEPS(run_args),
+    OPTION_SUPPRESS(run_args),
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -90,12 +92,18 @@ static int run_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_RUN, argc, argv, &a, &w);
     if (status != GO_ON) return status;
     if ((status = read_target(c, w.at, w.count, a.repaired, a.max_steps, &t)) != 0) return status;
+    suppressions known;
+    if ((status = suppressions_read(c, a.suppress, &known)) != 0) {
+        rad_target_free(&t);
+        return status;
+    }
     if (a.log_limit && a.log == NULL) {
         status = bad_usage(c, "--log-limit needs --log");
     } else if ((status = read_policy_word(c, &a.policy)) == 0 && (status = run_once(c, &t, &a, &v)) == 0) {
         (a.json ? report_run_json : report_run)(c, &t, &a, &v);
         status = v.result == RAD_RESULT_PASS ? EXIT_FINE : EXIT_FOUND;
     }
+    suppressions_free(&known);
     rad_target_free(&t);
     return status;
 }

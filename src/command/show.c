@@ -3,12 +3,14 @@
 #include "options.h"
 #include "report.h"
 #include "show_log.h"
+#include "suppressions.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 typedef struct show_args {
+    const char *suppress;
     uint64_t width;
     bool all, only_case, json;
 } show_args;
@@ -20,6 +22,7 @@ static const option SHOW_OPTIONS[] = {
      "also draw steps outside the causal past of the failure, and each round of a loop", 0, 0, 0},
     {"width", OPTION_COUNT, AT(width), "N", "columns (default: the terminal's, otherwise 100)", 40, 1000, 0},
     {"case", OPTION_FLAG, AT(only_case), NULL, "print its test case instead, as a file for 'raddle explore'", 0, 0, 0},
+    OPTION_SUPPRESS(show_args),
     OPTION_JSON(show_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -216,10 +219,14 @@ static int show_run(cli *c, int argc, char **argv)
     if ((status = read_file_word(c, w.at, w.count, &path)) != 0 || (status = show_by_kind(c, path, &args)) != GO_ON ||
         (status = read_artifact(c, path, false, &a)) != 0)
         return status;
-    if (args.only_case)
-        status = show_case(c, a);
-    else
-        status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
+    suppressions known;
+    if ((status = suppressions_read(c, args.suppress, &known)) == 0) {
+        if (args.only_case)
+            status = show_case(c, a);
+        else
+            status = args.json ? show_json(c, path, a, args.all) : show_text(c, path, a, &args);
+        suppressions_free(&known);
+    }
     rad_artifact_free(a);
     return status;
 }

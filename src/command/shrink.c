@@ -2,9 +2,10 @@
 #include "keep.h"
 #include "options.h"
 #include "report.h"
+#include "suppressions.h"
 
 typedef struct shrink_args {
-    const char *output;
+    const char *output, *suppress;
     double seconds, hang;
     bool json;
 } shrink_args;
@@ -16,6 +17,7 @@ static const option SHRINK_OPTIONS[] = {
     {"time", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds, and the certificate after S more (default: 120)",
      0, 0, 0},
     OPTION_HANG(shrink_args),
+    OPTION_SUPPRESS(shrink_args),
     OPTION_JSON(shrink_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -75,7 +77,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
         rad_artifact_free(a);
         return bad_usage(c, "the name of the file is too long; give --output FILE");
     }
-    status = shrink_artifact(c, a, args->seconds, args->hang, NULL, &s);
+    status = shrink_artifact(c, a, args->seconds, args->hang, &s);
     rad_artifact_free(a);
     if (status == 0) {
         keep_artifact(c, s.artifact, args->output ? args->output : target, &k);
@@ -97,8 +99,13 @@ static int shrink_run(cli *c, int argc, char **argv)
     words w;
     int status = options_parse(c, &VERB_SHRINK, argc, argv, &a, &w);
     if (status != GO_ON) return status;
-    status = read_file_word(c, w.at, w.count, &path);
-    return status ? status : shrink_file(c, path, &a);
+    suppressions known;
+    if ((status = read_file_word(c, w.at, w.count, &path)) != 0 ||
+        (status = suppressions_read(c, a.suppress, &known)) != 0)
+        return status;
+    status = shrink_file(c, path, &a);
+    suppressions_free(&known);
+    return status;
 }
 
 static const char *const SHRINK_EXAMPLES[] = {

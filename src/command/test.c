@@ -11,7 +11,7 @@
 enum { TEST_RUNS_PRESET = 2000, SHRINK_SECONDS = 20, WORDS_MAX = 62 };
 
 typedef struct test_args {
-    const char *strategy, *output, *clock, *junit;
+    const char *strategy, *output, *clock, *junit, *suppress;
     uint64_t runs, steps, seed, jobs, max_steps;
     double seconds;
     bool list, threads, tap, no_shrink, json;
@@ -34,6 +34,7 @@ static const option TEST_OPTIONS[] = {
     OPTION_MAX_STEPS(test_args),
     {"clock", OPTION_TEXT, AT(clock), "HOW",
      "time passes only when nothing can run (quiet) or at any time (free); default: quiet", 0, 0, 0},
+    OPTION_SUPPRESS(test_args),
     {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files (default: .)", 0, 0, 0},
     {"no-shrink", OPTION_FLAG, AT(no_shrink), NULL, "do not shrink failures", 0, 0, 0},
     OPTION_JSON(test_args),
@@ -47,6 +48,7 @@ typedef struct suite {
     catalog k;
     char **patterns, **params; /* words without and with '=' */
     uint32_t pattern_count, param_count;
+    suppressions suppressed;
     bool stopped; /* a test failed before its budget was used up */
     test_report report;
     const char *limits;
@@ -230,6 +232,7 @@ static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h,
         .seed = a->seed,
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = true,
+        .suppressed = s->suppressed.patterns,
         .progress = s->c->progress ? on_progress : NULL,
         .found = on_found,
         .context = h,
@@ -312,6 +315,7 @@ static int run_test(suite *s, uint32_t index, const char *name)
         o.e = &e;
         judge(s, &t, &o, &e, &h);
         note_goals(s, name, &e);
+        suppressions_add(&s->suppressed, &e);
         s->stopped |= h.bug_count > 0 || rad_exploration_all_cut(&e);
     } else if (code == RAD_EINPUT) {
         o.result = TEST_UNFIT;
@@ -379,7 +383,7 @@ static int run_suite(suite *s)
                      : s->args->threads ? run_on_threads(s, i, name)
                                         : run_test(s, i, name);
     if (status == GO_ON && goals) judge_goals(s);
-    int written = report_end(&s->report, s->limits, status == EXIT_INTERRUPTED);
+    int written = report_end(&s->report, s->limits, &s->suppressed, status == EXIT_INTERRUPTED);
     if (status != GO_ON) return status;
     return written ? written : s->report.failed ? EXIT_FOUND : EXIT_FINE;
 }
@@ -448,8 +452,12 @@ static int test_run(cli *c, int argc, char **argv)
                              .seed = a.seed,
                              .junit = a.junit};
     if ((status = catalog_read(c, &s.k)) != 0) return status;
+    if (a.threads && a.suppress) return bad_usage(c, "--threads and --suppress: give one; threads are not watched");
     if (a.threads && s.k.text == NULL) return bad_usage(c, "--threads needs a program with tests (raddle/test.h)");
-    if ((status = check_words(&s)) == 0) status = a.list ? list_tests(&s) : run_suite(&s);
+    if ((status = suppressions_read(c, a.suppress, &s.suppressed)) == 0) {
+        if ((status = check_words(&s)) == 0) status = a.list ? list_tests(&s) : run_suite(&s);
+        suppressions_free(&s.suppressed);
+    }
     catalog_free(&s.k);
     return status;
 }

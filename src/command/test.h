@@ -85,6 +85,7 @@ void report_begin(test_report *r, uint32_t planned) RAD_COMMAND(test_report_begi
 void report_test(test_report *r, const catalog *k, const test_outcome *o) RAD_COMMAND(test_report_test);
 
 /* Returns 0 or an exit status: JUnit's file could not be written. */
-int report_end(test_report *r, const char *limits, bool interrupted) RAD_COMMAND(test_report_end);
+int report_end(test_report *r, const char *limits, const suppressions *known, bool interrupted)
+    RAD_COMMAND(test_report_end);
 
 #endif

@@ -195,7 +195,23 @@ void report_test(test_report *r, const catalog *k, const test_outcome *o)
     if (r->junit) add_case(r, o);
 }
 
-int report_end(test_report *r, const char *limits, bool interrupted)
+/* TAP has them as comments. */
+static void report_suppressed(test_report *r, const suppressions *known)
+{
+    rad_bytes lines = {0}, *before = r->c->capture;
+    if (r->form == TEST_TAP) r->c->capture = &lines;
+    suppressions_report(r->c, known);
+    r->c->capture = before;
+    for (const char *at = (const char *)lines.data, *end = at + lines.size; at < end;) {
+        const char *next = memchr(at, '\n', (size_t)(end - at));
+        int size = (int)((next ? next : end) - at);
+        out(r->c, "#%.*s\n", size, at);
+        at += size + 1;
+    }
+    rad__bytes_free(&lines);
+}
+
+int report_end(test_report *r, const char *limits, const suppressions *known, bool interrupted)
 {
     uint32_t passed = r->told - r->failed;
     if (r->form == TEST_JSON) {
@@ -204,12 +220,14 @@ int report_end(test_report *r, const char *limits, bool interrupted)
         put_count(&r->j, "failed", r->failed);
         put_bool(&r->j, "interrupted", interrupted);
         put_text(&r->j, "limits", limits);
+        suppressions_json(&r->j, known);
         put_end(&r->j);
     } else {
         bool tap = r->form == TEST_TAP;
         if (tap && interrupted) out_text(r->c, "Bail out! interrupted\n");
         out(r->c, "%s%u passed, %u failed, seed %llu%s\n", tap ? "# " : "", passed, r->failed,
             (unsigned long long)r->seed, interrupted ? ", interrupted" : "");
+        report_suppressed(r, known);
     }
     int status = r->junit ? write_junit(r) : 0;
     rad__bytes_free(&r->cases);
