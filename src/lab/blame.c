@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WOKEN_MAX = 4, LINES_MAX = 24, TEXT_MAX = 600 };
+enum { WOKEN_MAX = 4, LINES_MAX = 24, LEAKS_MAX = 4, TEXT_MAX = 600 };
 
 /* One operation. */
 typedef struct deed {
@@ -166,17 +166,20 @@ static void say(words *w, const char *format, ...)
     if (w->used >= sizeof w->text) w->used = sizeof w->text - 1;
 }
 
+static void say_place(words *w, const char *lead, const rad_source_place *at)
+{
+    if (at == NULL) return;
+    const char *slash = strrchr(at->file, '/');
+    say(w, "%s%.60s:%u", lead, slash ? slash + 1 : at->file, at->line);
+}
+
 /* "one at step 6, workers.c:12". */
 static void say_who(words *w, const deed *d)
 {
     char name[RAD_NAME_MAX];
     rad__actor_name(w->k, d->actor, name);
     say(w, "%s at step %llu", name, (unsigned long long)d->step);
-    const rad_source_place *at = rad__places_step_at(w->p, d->step);
-    if (at) {
-        const char *slash = strrchr(at->file, '/');
-        say(w, ", %.60s:%u", slash ? slash + 1 : at->file, at->line);
-    }
+    say_place(w, ", ", rad__places_step_at(w->p, d->step));
 }
 
 /* What became of the one that could have done it again. */
@@ -313,8 +316,9 @@ static uint32_t count_deeds(const rad_blame *b, uint32_t object, const char *con
 static void blame_count(words *w, uint32_t object, uint32_t actor)
 {
     const deed *last = last_deed(w->b, object, dones, RAD_NONE);
-    say(w, "in this run rad_waitgroup_add was called %u times and rad_waitgroup_done %u times",
-        count_deeds(w->b, object, adds), count_deeds(w->b, object, dones));
+    uint32_t added = count_deeds(w->b, object, adds), done = count_deeds(w->b, object, dones);
+    say(w, "in this run rad_waitgroup_add was called %u time%s and rad_waitgroup_done %u time%s", added,
+        added == 1 ? "" : "s", done, done == 1 ? "" : "s");
     (void)actor;
     if (last == NULL) return;
     say(w, ", the last time by ");
@@ -426,17 +430,95 @@ static bool blame_actor(words *w, uint32_t actor)
     return w->used > begin;
 }
 
+/* ---- Leaks -------------------------------------------------------------------------------------------------- */
+
+/* What others could have done to end the wait, by how the role of the object begins. */
+static const char *cure_of(const char *role, bool sending)
+{
+    static const char *const rows[][2] = {{"condition", "a signal"},
+                                          {"semaphore", "releasing it"},
+                                          {"wait group", "rad_waitgroup_done"},
+                                          {"barrier", "the others' rad_barrier_wait"},
+                                          {"stock", "giving an item back, rad_pool_close"}};
+    if (begins_with(role, "channel"))
+        return sending ? "receiving from it, rad_chan_close" : "sending to it, rad_chan_close";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (begins_with(role, rows[i][0])) return rows[i][1];
+    return "waking it";
+}
+
+static bool is_stuck(const rad_story *s, uint32_t actor)
+{
+    bool stuck = false;
+    for (uint32_t i = 0; i < s->wait_count; i++) stuck |= s->waits[i].actor == actor;
+    return stuck;
+}
+
+/* Others run: then what was found is that they cannot reach it any more. */
+static bool others_run(const rad_kernel *k, const rad_story *s)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < k->actor_count; i++)
+        any |= !k->actors[i].ended && k->actors[i].enabled > 0 && !is_stuck(s, i);
+    return any;
+}
+
+static void say_function(words *w, const rad_source_place *at)
+{
+    say_place(w, " at ", at);
+    if (at && at->function[0]) say(w, " in %.60s", at->function);
+}
+
+/* Who began it and where, where what it waits for comes from, and why that is out of reach. */
+static void blame_leak(words *w, const rad_story *s, uint32_t actor)
+{
+    const rad_actor_entry *a = &w->k->actors[actor];
+    const rad_source_place *made = rad__places_made(w->p, a->waits_for);
+    const char *role = w->k->objects[a->waits_for].role, *own = s->actors[actor];
+    bool is_made = begins_with(role, "channel") || begins_with(role, "stock");
+    char name[RAD_NAME_MAX], object[RAD_NAME_MAX];
+    rad__object_name(w->k, a->waits_for, object);
+    w->used = 0;
+    say(w, "%s was started", own);
+    if (a->spawner < w->k->actor_count) {
+        rad__actor_name(w->k, a->spawner, name);
+        say(w, " by %s", name);
+    }
+    say_function(w, rad__places_started(w->p, actor));
+    if (made) {
+        say(w, "; %s was %s", object, is_made ? "made" : "first used");
+        say_function(w, made);
+    }
+    if (others_run(w->k, s))
+        say(w, ". Nothing that can still run has a pointer to %s", object);
+    else
+        say(w, ". The first fiber has returned, and nothing that could wake %s runs any more", own);
+    say(w, ". Before that, %s or rad_cancel would have ended the wait",
+        cure_of(role, is_one_of(w->b->actors[actor].site, sends)));
+}
+
+/* ---- All of it ---------------------------------------------------------------------------------------------- */
+
+static void put_line(rad_bytes *text, words *w)
+{
+    rad__text_clean(w->text);
+    rad__text_plain(w->text);
+    rad__bytes_put(text, w->text, strlen(w->text));
+    rad__bytes_put(text, "\n", 1);
+}
+
 bool rad__blame_tell(const rad_blame *b, const rad_kernel *k, rad_places *p, rad_story *s)
 {
     words w = {.b = b, .k = k, .p = p};
     rad_bytes text = {0};
+    uint32_t leaks = 0;
     if (b->failed) return false;
     for (uint32_t i = 0; i < s->wait_count && i < LINES_MAX; i++) {
         if (!blame_actor(&w, s->waits[i].actor)) continue;
-        rad__text_clean(w.text);
-        rad__text_plain(w.text);
-        rad__bytes_put(&text, w.text, strlen(w.text));
-        rad__bytes_put(&text, "\n", 1);
+        put_line(&text, &w);
+        if (strcmp(s->verdict.kind, "leak") != 0 || leaks++ >= LEAKS_MAX) continue;
+        blame_leak(&w, s, s->waits[i].actor);
+        put_line(&text, &w);
     }
     if (text.size == 0) return true;
     rad__bytes_put(&text, "", 1);

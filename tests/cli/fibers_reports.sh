@@ -218,6 +218,11 @@ check "a signal that woke itself, and one that woke another" \
     grep -qE "(take [01]) waits .{9,99} and woke it; it found nothing .* put [01] waits .{9,99} and woke \1 instead" why
 blames early_return leak:channel "first has ended; no fiber closed it"
 has why "; it was received by worker " "a value that another fiber has received"
+has why "The first fiber has returned, and nothing that could wake worker 0 runs any more. Before that, sending to it," "and what it would have needed"
+blames left_behind leak:channel "ask 1 was started by first at left_behind.c:$(line_of left_behind rad_spawn) in query"
+has why "channel was made at left_behind.c:$(line_of left_behind rad_chan_create) in query. Nothing that can still run has a pointer to channel." \
+    "and where its channel is from"
+has why "Before that, receiving from it, rad_chan_close or rad_cancel would have ended the wait" "and what it would have needed"
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
 blames abba deadlock:mutex+nursery "one waits for mutex b: taken by two at step 7, abba.c:8, and not given back"
 blames barrier_gap deadlock:barrier+nursery "waits for barrier rounds: the last other fiber that came to it was worker "

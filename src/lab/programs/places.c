@@ -74,9 +74,9 @@ struct rad_places {
     char *modules[MODULES_MAX];
     uint32_t module_count;
     spot *actors, *steps; /* RAD_STREAM_AT_MOST for each */
-    spot *objects;
+    spot *objects, *started;
     spot *cases; /* of select, in `offset` */
-    uint32_t actor_capacity, object_capacity, step_capacity, case_capacity;
+    uint32_t actor_capacity, object_capacity, started_capacity, step_capacity, case_capacity;
     uint64_t step;
     call *calls;
     uint32_t call_count, call_capacity;
@@ -110,6 +110,7 @@ void rad__places_clear(rad_places *p)
     }
     rad__free(p->actors);
     rad__free(p->objects);
+    rad__free(p->started);
     rad__free(p->steps);
     rad__free(p->cases);
     rad__free(p->calls);
@@ -175,6 +176,7 @@ bool rad__places_take(rad_places *p, const rad_record *r, const char *text)
         return true;
     case RAD_STREAM_AT: put_at(p, r, at); return true;
     case RAD_STREAM_MADE: put_spot(p, &p->objects, &p->object_capacity, r->a, at); return true;
+    case RAD_STREAM_STARTED: put_spot(p, &p->started, &p->started_capacity, r->a, at); return true;
     case RAD_STREAM_SELECTED: put_spot(p, &p->cases, &p->case_capacity, p->step, (spot){0, r->a}); return true;
     case RAD_STREAM_STACK:
     case RAD_STREAM_FRAME: put_call(p, r, text); return true;
@@ -260,6 +262,11 @@ static const rad_source_place *innermost(rad_places *p, const spot *at, uint32_t
 const rad_source_place *rad__places_made(rad_places *p, uint32_t object)
 {
     return object < p->object_capacity ? innermost(p, &p->objects[object], 1) : NULL;
+}
+
+const rad_source_place *rad__places_started(rad_places *p, uint32_t actor)
+{
+    return actor < p->started_capacity ? innermost(p, &p->started[actor], 1) : NULL;
 }
 
 const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step)

@@ -42,6 +42,9 @@ RAD_INTERNAL void rad__places_step(rad_places *p, uint64_t step, uint32_t actor)
 /* The call that made this object; NULL: not known. After rad__places_tell. */
 RAD_INTERNAL const rad_source_place *rad__places_made(rad_places *p, uint32_t object);
 
+/* The call that started this actor; the same. */
+RAD_INTERNAL const rad_source_place *rad__places_started(rad_places *p, uint32_t actor);
+
 /* The call that this step makes; the same. */
 RAD_INTERNAL const rad_source_place *rad__places_step_at(rad_places *p, uint64_t step);
 

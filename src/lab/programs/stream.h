@@ -47,6 +47,7 @@ enum rad_stream_what {
     /* Where in the code: c: module, value: offset in it; RAD_NONE: not known. */
     RAD_STREAM_MODULE,   /* a: its number, the next one; text: its path, "" for the program */
     RAD_STREAM_MADE,     /* a: object: the call that made it */
+    RAD_STREAM_STARTED,  /* a: actor: the call that started it */
     RAD_STREAM_AT,       /* a: actor: the call that it is about to make, or waits in; b: 0, or how far out */
     RAD_STREAM_SELECTED, /* a: what rad_select returns, in the step that is made */
     RAD_STREAM_STACK,    /* a: actor, b: enum rad_stream_stack. Its calls follow, the innermost first */

@@ -95,12 +95,21 @@ void rad__frames_tell_call(const rad_runner *r)
         tell_call(r);
 }
 
-void rad__frames_tell_made(uint32_t object, const void *caller)
+static void tell_caller(enum rad_stream_what what, uint32_t of, const void *caller)
 {
     search s;
     uintptr_t address = (uintptr_t)caller; /* told as an offset. tidy: address ok */
-    if (caller != NULL && find(&s, address - 1))
-        rad__tell_apart(RAD_STREAM_MADE, object, 0, s.module, (int64_t)s.offset, NULL);
+    if (caller != NULL && find(&s, address - 1)) rad__tell_apart(what, of, 0, s.module, (int64_t)s.offset, NULL);
+}
+
+void rad__frames_tell_made(uint32_t object, const void *caller)
+{
+    tell_caller(RAD_STREAM_MADE, object, caller);
+}
+
+void rad__frames_tell_started(uint32_t runner, const void *caller)
+{
+    tell_caller(RAD_STREAM_STARTED, runner, caller);
 }
 
 static void tell_stack(const rad_runner *r, const rad_backtrace *calls, enum rad_stream_stack how)

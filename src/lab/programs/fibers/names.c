@@ -128,7 +128,9 @@ static void object_tell(uint32_t number)
 {
     rad__tell_object(made[number].creator, made[number].role);
     if (made[number].name) rad__tell_called(number, made[number].name);
-    if (rad__tell_streams()) rad__frames_tell_made(number, made[number].caller);
+    if (!rad__tell_streams()) return;
+    rad__frames_tell_made(number, made[number].caller);
+    if (made[number].runner != RAD_NONE) rad__frames_tell_started(made[number].runner, made[number].caller);
 }
 
 static void object_new(entry *o, const void *address, uint8_t kind, const char *role, const void *variable)
@@ -185,7 +187,9 @@ void rad__object_begins(const void *address, uint32_t site, const char *role, co
 
 void rad__object_runs(const void *slot, uint32_t runner)
 {
-    made[object_place(slot)->number].runner = runner;
+    uint32_t number = object_place(slot)->number;
+    made[number].runner = runner;
+    if (!rad__stage.prefix && rad__tell_streams()) rad__frames_tell_started(runner, made[number].caller);
 }
 
 void rad__objects_tell(void)

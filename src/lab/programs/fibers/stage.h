@@ -338,10 +338,12 @@ RAD_INTERNAL const char *rad__variable_at(const void *address);
 
 /* ---- Places in the code: frames.c ------------------------------------------------------------------------ */
 
-/* To the stream, if there is one: the call that a runner is about to make; the one that made an object; the calls of
+/* To the stream, if there is one: the call that a runner is about to make; the one that made an object,
+ * or started a runner; the calls of
  * all that wait, and of the one that runs if it has `failed`. */
 RAD_INTERNAL void rad__frames_tell_call(const rad_runner *r);
 RAD_INTERNAL void rad__frames_tell_made(uint32_t object, const void *caller);
+RAD_INTERNAL void rad__frames_tell_started(uint32_t runner, const void *caller);
 RAD_INTERNAL void rad__frames_tell_all(bool failed);
 
 /* The same, of the one that runs: these are its calls; `full`: nothing is left of its stack. */
