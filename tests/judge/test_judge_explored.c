@@ -89,6 +89,7 @@ static const char *const SCENES[] = {
     "spawn f1; lock m0; unlock m0; lock_until m0 now | lock m0",
     "spawn f1; blocking c0 0 never | blocking c0 0 now",
     "spawn f1; cancel f1 | spawn f2; join f2 never | recv c0 never",
+    "open never; nursery_go n0 1; nursery_close n0 | send c0 never",
 };
 
 /* … and what needs more runs: at night. */

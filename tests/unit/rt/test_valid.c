@@ -151,8 +151,12 @@ static void damage_of_a_nursery_is_named(void **state)
     above.count = 4; /* three children, and one that cancels */
     assert_null(rad__family_wrong(&above));
     family_begin();
-    above.closed = true;
-    says(rad__family_wrong(&above), "it is closed and has children");
+    above.canceled = true;
+    above.count = 2;
+    says(rad__family_wrong(&above), "M1");
+    family_begin();
+    above.closed = true; /* those in it continue */
+    assert_null(rad__family_wrong(&above));
     family_begin();
     children[1].family = NULL;
     says(rad__family_wrong(&above), "another's");
