@@ -290,6 +290,7 @@ typedef struct rad_explore_options {
     bool stop_on_first; /* the run that fails is the last one counted */
     bool twice;         /* run everything twice and compare */
     bool check;         /* look at the structures of Raddle after each step, not only now and then; slow */
+    bool fair_only;     /* no searches in which loops run to their end: docs/write-a-machine.md */
     bool apart;         /* of a program: each run in a process of its own */
     bool races_fatal;   /* a data race ends its run, as any other failure does */
     /* Functions and files whose races do not count, with * for anything; NULL at the end. NULL: none. */
@@ -316,11 +317,14 @@ typedef struct rad_phase {
     char name[24];
     uint64_t runs;
     uint64_t failures;
-    uint64_t cut;   /* runs that were not finished at the step limit */
-    bool bounded;   /* an exhaustive search (dfs and its bounds) */
-    bool exhausted; /* it finished: everything within the bound was tried */
-    bool pruned;    /* the bound cut something off, so a higher one would see more */
-    bool endless;   /* some runs were cut or go round in circles: not tried to the end */
+    uint64_t cut;         /* runs that were not finished at the step limit */
+    bool bounded;         /* an exhaustive search (dfs and its bounds) */
+    bool exhausted;       /* it finished: everything within the bound was tried */
+    bool pruned;          /* the bound cut something off, so a higher one would see more */
+    bool endless;         /* some runs were cut or go round in circles: not tried to the end */
+    uint32_t spin_rounds; /* > 0: as in rad_case: not only fair schedules */
+    uint64_t preemptions; /* … with at most this number of them */
+    bool spent;           /* some actor used these rounds up, so more would see more */
 } rad_phase;
 
 /* Calls by which runs of a program under test changed what outlives them, or asked what is outside of their process:

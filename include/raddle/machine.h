@@ -171,6 +171,9 @@ typedef struct rad_case {
     /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the
      * machine's default. A case borrows it, always: the caller keeps the text as long as the case is used. */
     const char *body;
+    /* Rounds of loops that yield or spin which each actor makes in a run before the schedule has to be fair; 0: none.
+     * Set by the explorer, and kept in schedule files: docs/write-a-machine.md, "Spinning". */
+    uint32_t spin_rounds;
 } rad_case;
 
 /* ---- Smaller cases: for machines that say how theirs shrink ------------------------------------------ */

@@ -168,6 +168,7 @@ static void phases_json(writer *j, const rad_exploration *e)
         put_bool(j, "exhausted", p->exhausted);
         put_bool(j, "pruned", p->pruned);
         put_bool(j, "endless", p->endless);
+        if (p->spin_rounds) put_count(j, "spin_rounds", p->spin_rounds);
         put_close(j, '}');
     }
     put_close(j, ']');

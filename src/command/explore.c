@@ -13,7 +13,7 @@
 
 typedef struct explore_args {
     const char *strategy, *output, *races, *suppress, *clock, *spurious, *memory, *input, *shown;
-    uint64_t runs, steps, seed, jobs, max_steps, processors;
+    uint64_t runs, steps, seed, jobs, max_steps, processors, spin_rounds;
     double seconds, hang;
     bool stop_on_first, repaired, twice, check, apart, no_shrink, json, scratch, closed, real_threads;
 } explore_args;
@@ -33,6 +33,9 @@ static const option EXPLORE_OPTIONS[] = {
     OPTION_FIXED(explore_args),
     OPTION_MAX_STEPS(explore_args),
     OPTION_HANG(explore_args),
+    {"spin-rounds", OPTION_COUNT, AT(spin_rounds), "N",
+     "continue loops that yield or spin for N rounds, then others run first (default: 0, then up to 1,000)", 1, 1000000,
+     0},
     {"apart", OPTION_FLAG, AT(apart), NULL, "programs: give each run a process of its own", 0, 0, 0},
     {"real-threads", OPTION_FLAG, AT(real_threads), NULL,
      "programs: run each thread on one of the system, to compare; slow, implies --apart", 0, 0, 0},
@@ -399,6 +402,7 @@ static int explore_run(cli *c, int argc, char **argv)
         suppressions_free(&suppressed);
         return status;
     }
+    t.c.spin_rounds = (uint32_t)a.spin_rounds;
     if (c->program_words && a.strategy && strchr(a.strategy, '/')) {
         status = bad_usage(c,
                            "--strategy '%.200s': policies in shared objects do not work on "

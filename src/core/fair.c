@@ -24,6 +24,7 @@ void rad__fair_reset(rad_fair *f)
     f->world = 0;
     f->worldly = false;
     f->held = 0;
+    f->spent = false;
     f->actors_aside = f->actions_aside = 0;
     f->calm = 0;
     if (!f->active) return;

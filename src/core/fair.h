@@ -14,6 +14,11 @@
  *            spin count until they have looked once. So when all spin they go in turn. For those that it starved it
  *            gives way only when its window is RAD_TURN steps long.
  *
+ * Spin rounds (options.spin_rounds): in the first N rounds that an actor makes in a run nothing of this happens: the
+ * step that would yield is like any other one. A step that yields is a round, of looks as many as the period, a long
+ * turn is RAD_TURN. So a loop that ends by itself comes to its end while others could run, and one that does not ends
+ * fairly.
+ *
  * What is not offered is *aside*: enabled for the machine, but neither in the kernel's enabled set nor in its list.
  * Policies and observers see it disabled, so nothing else in the kernel knows of fairness. All actions without an
  * actor are one party here; it never yields.
@@ -65,6 +70,7 @@ typedef struct rad_fair {
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
     bool worldly;   /* there was one in this run */
+    bool spent;     /* an actor has used up its spin rounds in this run */
     uint64_t held;  /* steps of this run after which somebody was aside; machines may count their own, too */
     /* The search for a state that comes back. */
     rad_digest mark, mark_part;

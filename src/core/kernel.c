@@ -222,6 +222,31 @@ static uint64_t kernel_look(const rad_kernel *k, uint32_t action, uint32_t site)
     return look;
 }
 
+bool rad__spared(rad_kernel *k, uint32_t actor, uint32_t rounds)
+{
+    uint32_t most = k->options.spin_rounds;
+    if (RAD_LIKELY(most == 0) || actor >= k->actor_count) return false;
+    rad_actor_entry *a = &k->actors[actor];
+    uint32_t left = most - a->spared;
+    if (left == 0 || left < rounds) {
+        k->fair.spent = true;
+        return false;
+    }
+    a->spared += rounds;
+    k->spared = true;
+    k->streak = 0; /* the baseline stays with it, however long */
+    return true;
+}
+
+/* A round of p looks counts once, at its end. */
+static bool spin_is_spared(rad_kernel *k, uint32_t actor)
+{
+    rad_actor_entry *a = &k->actors[actor];
+    bool ends = ++a->spared_looks >= a->spins;
+    if (ends) a->spared_looks = 0;
+    return rad__spared(k, actor, ends);
+}
+
 static void spin_look(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
 {
     rad_actor_entry *a = &k->actors[actor];
@@ -231,7 +256,7 @@ static void spin_look(rad_kernel *k, uint32_t actor, uint64_t look, bool private
     }
     a->spins = rad__looks_add(&k->looks[actor], &a->looks, look, private);
     k->idles = true;
-    if (a->spins) k->yielded = k->gives_way = true;
+    if (a->spins && !spin_is_spared(k, actor)) k->yielded = k->gives_way = true;
 }
 
 void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
@@ -251,7 +276,7 @@ void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private)
 __attribute__((noinline)) static void kernel_recognise(rad_kernel *k, uint32_t action, uint32_t site)
 {
     uint32_t actor = k->actions[action].actor;
-    bool effect = k->stirred || k->chose || k->gives_way, reads = k->looked;
+    bool effect = k->stirred || k->chose || k->gives_way || k->spared, reads = k->looked;
     for (uint32_t i = 0; i < k->touched_count; i++) {
         effect |= k->touched[i].access == RAD_WRITE && !k->looked;
         reads |= k->touched[i].access == RAD_READ;
@@ -281,7 +306,7 @@ static inline void kernel_step(rad_kernel *k, uint32_t action, uint32_t offered)
     uint64_t site_count = event_pair(a->site, offered);
     kernel_turn(k, action, a->actor);
     k->value = 0;
-    k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = k->idles = false;
+    k->valued = k->looked = k->stirred = k->chose = k->yielded = k->gives_way = k->spared = k->idles = false;
     k->touched[0] = (rad_touched){a->target, a->access};
     k->touched_count = 1;
     if (a->site < RAD_SITES_MAX) k->reached[a->site] = 1;
@@ -351,6 +376,7 @@ static void kernel_turn_ends(rad_kernel *k)
 {
     k->turn += RAD_TURN;
     if (k->gives_way || k->streak < RAD_TURN || k->actor_count > RAD_TURN_CROWD) return;
+    if (rad__spared(k, rad_current_actor(k), RAD_TURN)) return;
     k->step--; /* it is part of that step */
     rad__fair_stepped(k, k->current, true, false, k->chose);
     k->step++;

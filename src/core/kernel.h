@@ -111,14 +111,15 @@ typedef struct rad_run_options {
     /* Which races end the run: NULL: all; otherwise those of this identity ("": none). */
     const char *ends_at;
     const char *const
-        *suppressed;     /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
-    bool may_prune;      /* a user's policy may leave the rest of the run out */
-    bool fair;           /* who yields or spins lets others go first: fair.h */
-    bool whole_trace;    /* keep every event, not only the last ones */
-    bool digest_later;   /* trace.digest is right only after rad__kernel_digest */
-    bool check;          /* the structures after each step, not only now and then: RAD_CHECK_EVERY */
-    rad_estimates *into; /* what the policy learned is added here; may be NULL */
-    rad_beacon *beacon;  /* where the run is, for the supervisor; may be NULL */
+        *suppressed;      /* patterns of functions and files whose races do not count, NULL at the end; or NULL */
+    bool may_prune;       /* a user's policy may leave the rest of the run out */
+    bool fair;            /* who yields or spins lets others go first: fair.h */
+    uint32_t spin_rounds; /* … but not in this number of first rounds of each actor */
+    bool whole_trace;     /* keep every event, not only the last ones */
+    bool digest_later;    /* trace.digest is right only after rad__kernel_digest */
+    bool check;           /* the structures after each step, not only now and then: RAD_CHECK_EVERY */
+    rad_estimates *into;  /* what the policy learned is added here; may be NULL */
+    rad_beacon *beacon;   /* where the run is, for the supervisor; may be NULL */
     rad_observer *observers[RAD_OBSERVERS_MAX];
 } rad_run_options;
 
@@ -137,11 +138,13 @@ typedef struct rad_actor_entry {
     uint32_t enabled; /* how many, also aside */
     uint32_t waits_for;
     uint32_t holder;
-    uint32_t looks; /* since it did anything else: spin.h */
+    uint32_t looks;  /* since it did anything else: spin.h */
+    uint32_t spared; /* rounds in which it let nobody go first: fair.h */
     bool waiting;
     bool ended;
-    uint8_t spins; /* in the last of its looks, if it has any: the period; 0: it does not */
-    bool aside;    /* fair.h */
+    uint8_t spins;        /* in the last of its looks, if it has any: the period; 0: it does not */
+    uint8_t spared_looks; /* of a round that is not complete */
+    bool aside;           /* fair.h */
 } rad_actor_entry;
 
 typedef struct rad_object_entry {
@@ -197,6 +200,7 @@ struct rad_kernel {
     bool chose;     /* it made a choice */
     bool yielded;   /* the baseline goes to another actor */
     bool gives_way; /* it yielded, or spins: fair.h */
+    bool spared;    /* it would have yielded, but is in one of the rounds that let nobody go first: fair.h */
     bool idles;     /* it did nothing but look: spin.h */
     rad_touched *touched;
     uint32_t touched_count, touched_capacity;
@@ -298,6 +302,10 @@ RAD_INTERNAL void rad__turn_ends(rad_kernel *k);
  * reset. */
 RAD_INTERNAL void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private);
 RAD_INTERNAL void rad__turns_are_long(rad_kernel *k);
+
+/* The actor of the step would yield after this number of rounds. True: they are among its first ones, and let nobody go
+ * first. */
+RAD_INTERNAL bool rad__spared(rad_kernel *k, uint32_t actor, uint32_t rounds);
 
 /* Is this object the end of the actor, for which others wait? An end has the role of its actor. */
 static inline bool rad__is_end_of(const rad_kernel *k, uint32_t object, uint32_t actor)

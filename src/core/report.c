@@ -28,6 +28,11 @@ void rad_value(rad_kernel *k, uint64_t value)
 
 void rad_yields(rad_kernel *k)
 {
+    uint32_t actor = rad_current_actor(k);
+    if (k->spared || rad__spared(k, actor, 1)) {
+        k->actors[actor].looks = 0; /* a round counts once, whatever it looks at */
+        return;
+    }
     k->yielded = k->gives_way = true;
 }
 

@@ -185,6 +185,7 @@ static bool batch_fold(rad_batch_worker *b, const rad_batch *u, rad_batch_result
     bool limit = failed && (k->failure.oracle == RAD_ORACLE_LIVELOCK || k->failure.oracle == RAD_ORACLE_STEP_LIMIT);
     out->cut += k->outcome == RAD_OUTCOME_CUT;
     out->held += k->fair.held > 0;
+    out->spent |= k->fair.spent;
     out->endless |= limit || k->outcome == RAD_OUTCOME_CUT;
     for (uint32_t i = 0; i < k->report_count; i++) batch_race(b, out, &k->reports[i], run);
     uint32_t races = k->report_count;
@@ -319,6 +320,7 @@ void rad__batch_run(rad_batch_worker *b, const rad_batch *u, rad_batch_result *o
     rad_kernel *k = b->rig->kernel;
     *out = (rad_batch_result){0};
     b->rig->unfair = u->unfair;
+    b->rig->target.c.spin_rounds = u->spin_rounds;
     b->rig->shared->check = u->check;
     b->rig->limit = u->round ? RAD_LIMIT_ROUND : rad__limit_of(b->rig->target.machine);
     b->rig->ends_at = u->races_go_on ? u->ends_at : NULL;

@@ -33,6 +33,7 @@ typedef struct rad_batch {
     bool round; /* the step limit is a livelock: rad__artifact_is_round */
     bool dedup;
     bool unfair;                    /* every schedule, as before there were fair ones */
+    uint32_t spin_rounds;           /* as in rad_case, whatever the case says */
     bool races_go_on;               /* races do not end a run, except … */
     char ends_at[RAD_IDENTITY_MAX]; /* … those of this identity, if there is one */
     char policy[32];                /* sample */
@@ -85,6 +86,7 @@ typedef struct rad_batch_result {
     bool waited;    /* a run had a thread that waited for a condition */
     bool exhausted; /* tree: nothing is left */
     bool pruned;    /* tree: the bound cut something off */
+    bool spent;     /* an actor used up its spin rounds */
     bool endless;   /* a run was cut off at the step limit, or came back to a state of its own */
     rad_choice *path;
     uint64_t path_count;

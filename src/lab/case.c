@@ -122,6 +122,7 @@ rad_digest rad__case_digest(const rad_target *t)
     for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++) record.params[i] = c.params[i];
     record.max_steps = c.max_steps;
     record.repaired = c.repaired;
+    record.body.low += c.spin_rounds;
     return rad__digest_of(&record, sizeof record);
 }
 

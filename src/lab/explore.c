@@ -66,6 +66,7 @@ struct lane {
     uint64_t turn_end;       /* runs of the phase after which the turn ends */
     rad_estimates estimates; /* what the runs of this epoch know */
     rad_estimates learned;   /* what they add, for the next one */
+    bool spins;              /* a turn only after an actor was held back: strategy.h */
     bool one_by_one;         /* dedup on a machine that dies: see explorer_death */
 };
 
@@ -174,9 +175,11 @@ static rad_batch lane_batch(const explorer *x, const lane *l, uint64_t first, ui
         .count = count,
         .bound = l->plan->bound,
         .bound_limit = l->plan->bound_limit,
+        .spin_rounds = l->plan->spin_rounds ? l->plan->spin_rounds : x->target->c.spin_rounds,
         .estimates = &l->estimates,
     };
-    snprintf(u.policy, sizeof u.policy, "%s", l->plan->name);
+    size_t policy = l->plan->spin_rounds ? strcspn(l->plan->name, "+") : strlen(l->plan->name);
+    snprintf(u.policy, sizeof u.policy, "%.*s", (int)policy, l->plan->name);
     return u;
 }
 
@@ -196,7 +199,9 @@ static void fold_finding(explorer *x, const rad_batch_finding *f)
         return;
     }
     rad_finding *fresh = &out->findings[out->finding_count];
-    int code = rad__artifact_of_choices(&fresh->artifact, x->target, x->at->plan->name, x->options->seed, f->choices,
+    rad_target target = *x->target;
+    if (x->at->plan->spin_rounds) target.c.spin_rounds = x->at->plan->spin_rounds;
+    int code = rad__artifact_of_choices(&fresh->artifact, &target, x->at->plan->name, x->options->seed, f->choices,
                                         f->choice_count, &f->verdict, x->error);
     if (code != 0) return;
     if (f->set_hashes && /* not of a run that died */
@@ -237,8 +242,8 @@ static void fold_result(explorer *x, const rad_batch_result *r)
     out->steps += r->steps;
     out->states += r->states;
     out->failures += r->failures;
-    out->cut += r->cut;
-    out->held += r->held;
+    out->cut += l->spins ? 0 : r->cut; /* where spinning goes on, runs may become too long */
+    out->held += l->spins ? 0 : r->held;
     fold_suppressed(x, r);
     out->timed |= r->timed;
     out->waited |= r->waited;
@@ -255,6 +260,7 @@ static void fold_result(explorer *x, const rad_batch_result *r)
     rad__estimates_fold(&l->learned, &r->learned);
     l->phase->pruned |= r->pruned;
     l->phase->endless |= r->endless;
+    l->phase->spent |= r->spent;
     if (out->steps >= x->steps_budget) out->out_of_steps = x->stop = true;
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
 }
@@ -561,14 +567,29 @@ static int turn_sample(explorer *x, lane *l)
     return 0;
 }
 
-/* A bound is exhausted; a higher one adds nothing when this one cut nothing off. */
+/* Every schedule was tried, or every fair one: then only those are left that are not. */
+static void explorer_complete(explorer *x)
+{
+    x->out->complete = true;
+    for (uint32_t i = 0; i < x->lane_count; i++)
+        if (!x->lanes[i].spins || !x->lanes[i].plan->tree) x->lanes[i].phases_left = 0;
+}
+
+/* A bound is exhausted; a higher one adds nothing when this one cut nothing off, and more rounds add nothing when these
+ * were not used up. */
 static void tree_exhausted(explorer *x, lane *l)
 {
+    const rad_phase *done = l->phase;
+    bool more = done->pruned || (l->spins && done->spent);
     l->phase->exhausted = true;
-    if (!l->phase->pruned && !l->phase->endless) x->out->complete = true;
-    l->phases_left = l->phase->pruned ? l->phases_left - 1 : 0;
-    l->plan++;
     l->phase = NULL;
+    l->phases_left = more ? l->phases_left - 1 : 0;
+    l->plan++;
+    while (l->spins && !done->spent && l->phases_left > 0 && l->plan->bound_limit == done->preemptions) {
+        l->phases_left--;
+        l->plan++;
+    }
+    if (!l->spins && !done->pruned && !done->endless) explorer_complete(x);
 }
 
 static int turn_tree(explorer *x, lane *l)
@@ -589,6 +610,8 @@ static void phase_begin(explorer *x, lane *l)
     l->phase = &x->out->phases[x->out->phase_count++];
     *l->phase = (rad_phase){0};
     snprintf(l->phase->name, sizeof l->phase->name, "%s", l->plan->name);
+    l->phase->spin_rounds = l->plan->spin_rounds;
+    l->phase->preemptions = l->plan->bound_limit;
     l->next = 0;
     l->one_by_one = false;
 }
@@ -609,12 +632,18 @@ static int lane_turn(explorer *x, lane *l, uint64_t runs)
     return 0;
 }
 
+/* What is not fair is tried only where fairness leaves something out. */
+static bool lane_has_turns(const explorer *x, const lane *l)
+{
+    return l->phases_left > 0 && (!l->spins || (x->out->held > 0 && !x->options->fair_only));
+}
+
 /* Everything has been tried, or nobody has anything left to do. */
 static bool explorer_is_done(const explorer *x)
 {
-    if (x->stop || x->out->complete || x->out->runs >= x->runs_budget) return true;
+    if (x->stop || x->out->runs >= x->runs_budget) return true;
     for (uint32_t i = 0; i < x->lane_count; i++)
-        if (x->lanes[i].phases_left > 0) return false;
+        if (lane_has_turns(x, &x->lanes[i])) return false;
     return true;
 }
 
@@ -626,10 +655,12 @@ static int explorer_lanes(explorer *x, const rad_plan *plan)
             .plan = &plan->phases[plan->lanes[i].first],
             .phases_left = plan->lanes[i].count,
             .share = plan->lanes[i].share,
+            .spins = plan->lanes[i].spins,
         };
     for (uint32_t round = 0; !explorer_is_done(x); round++) {
         for (uint32_t i = 0; i < x->lane_count && !explorer_is_done(x); i++) {
             lane *l = &x->lanes[i];
+            if (!lane_has_turns(x, l)) continue;
             uint64_t left = x->runs_budget - x->out->runs;
             uint64_t runs = round < 32 && l->share <= UINT32_MAX ? l->share << round : left;
             int code = lane_turn(x, l, runs < left ? runs : left);
@@ -695,7 +726,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
     if (o->seed > INT64_MAX)
         return rad__error(error, RAD_EINPUT, "seed %llu: expected at most %lld", (unsigned long long)o->seed,
                           (long long)INT64_MAX);
-    int code = rad__plan(&plan, o->strategy, t->machine, error);
+    int code = rad__plan(&plan, o->strategy, t, error);
     if (code != 0) return code;
     explorer_budgets(&x);
     rad__source_lacks(out->sourceless); /* of before */

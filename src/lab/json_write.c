@@ -53,6 +53,7 @@ bool rad__json_set_target(json_t *root, const rad_target *t)
     ok = ok && rad__json_set(c, "repaired", json_boolean(t->c.repaired));
     ok = (c ? rad__json_set(c, "params", params) : (json_decref(params), false)) && ok;
     ok = ok && rad__json_set(c, "max_steps", json_integer((json_int_t)t->c.max_steps));
+    if (t->c.spin_rounds) ok = ok && rad__json_set(c, "spin_rounds", json_integer(t->c.spin_rounds));
     if (ok && t->c.body) ok = rad__json_set(c, "body", json_loads(t->c.body, 0, NULL));
     ok = ok && rad__json_set(root, "machine", json_string(t->machine->name));
     return rad__json_set(root, "case", c) && ok;

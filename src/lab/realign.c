@@ -312,7 +312,9 @@ int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignm
     rad_replay now;
     *out = (rad_realignment){.answer = RAD_REALIGNED_DIVERGED};
     rad__error_clear(error);
-    realigner x = {.old = a, .target = other ? other : &a->target, .best = out};
+    rad_target target = other ? *other : a->target;
+    target.c.spin_rounds = a->target.c.spin_rounds; /* the rule that its run kept to */
+    realigner x = {.old = a, .target = &target, .best = out};
     int code = rad_lab_replay(a, other, &now, error);
     if (code == 0 && path == NULL) code = rad__path_of(a, &traced, error);
     if (code != 0) return code;

@@ -61,10 +61,11 @@ rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy)
         .policy = policy,
         .info = {.estimates = &r->blank},
         .max_steps = r->target.c.max_steps,
-        .limit = r->limit,
+        .limit = r->target.c.spin_rounds && r->limit == RAD_LIMIT_FAILS ? RAD_LIMIT_CUTS : r->limit,
         .ends_at = r->ends_at,
         .suppressed = r->suppressed,
         .fair = !r->unfair,
+        .spin_rounds = r->target.c.spin_rounds,
         .check = r->shared->check,
         .beacon = &r->shared->beacon,
     };

@@ -153,6 +153,7 @@ bool rad__shrink_run(rad_shrinker *s, const rad_target *t, const rad_batch *u, r
     rad_batch batch = *u;
     batch.round = s->round;
     batch.unfair = s->unfair;
+    batch.spin_rounds = t->c.spin_rounds;
     const char *ends_at = s->best.choices ? s->best.verdict.identity : s->ends_at;
     if (!batch.races_go_on && ends_at) { /* other races are not what is looked for */
         batch.races_go_on = true;

@@ -2,11 +2,12 @@
 
 #include "core/policy_user.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 20 };
+enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 20, SPIN_SHARE = 100 };
 
 static const rad_named STRATEGIES[] = {
     {"auto", "a portfolio: random, surw, pct, pos and preemption bounds 0, 1, 2, … take turns"},
@@ -81,6 +82,8 @@ static rad_plan_phase *plan_tree(rad_plan *p, const char *name)
     return phase;
 }
 
+static void plan_spins(rad_plan *p, const rad_case *c, uint64_t share);
+
 /* Bounds 0, 1, … limit; each pass repeats the lower ones, which cost little beside it. */
 static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
 {
@@ -95,7 +98,7 @@ static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
 
 /* Shares: surw finds the rare orderings, the bounds find the small bugs and end small machines; the others are
  * insurance. A first turn of sixteen runs, so that nobody waits long for the strategy that suits the bug. */
-static void plan_auto(rad_plan *p)
+static void plan_auto(rad_plan *p, const rad_case *c)
 {
     plan_lane(p, 1);
     plan_sample(p, "baseline")->runs = 1;
@@ -109,6 +112,38 @@ static void plan_auto(rad_plan *p)
     plan_sample(p, "pos");
     plan_lane(p, 4);
     plan_bounds(p, RAD_BOUND_PREEMPTIONS, DEEPEN_MAX);
+    plan_spins(p, c, 2);
+    if (c->spin_rounds > 0) return;
+    plan_lane(p, 1);
+    p->lanes[p->lane_count - 1].spins = true;
+    rad_plan_phase *drawn = plan_sample(p, "pct:3+spin:128");
+    drawn->spin_rounds = 128;
+}
+
+/* Schedules that are not fair at first: a loop that ends by itself comes to its end before others go first. How many
+ * rounds it needs is not known, so they grow. Each preemption may come in each of them, so they are fewer where there
+ * is one. A run that is cut soon has room for few. */
+static void plan_spins(rad_plan *p, const rad_case *c, uint64_t share)
+{
+    static const struct {
+        uint32_t rounds, preemptions;
+    } phases[] = {{16, 0}, {128, 0}, {1000, 0}, {16, 1}, {128, 1}};
+    uint64_t most = (c->max_steps ? c->max_steps : RAD_MAX_STEPS_PRESET) / SPIN_SHARE;
+    const rad_plan_phase *before = NULL;
+    if (most == 0 || c->spin_rounds > 0) return; /* the case itself says how many */
+    plan_lane(p, share);
+    p->lanes[p->lane_count - 1].spins = true;
+    for (uint32_t i = 0; i < sizeof phases / sizeof *phases; i++) {
+        uint32_t rounds = phases[i].rounds < most ? phases[i].rounds : (uint32_t)most;
+        if (before && before->bound_limit == phases[i].preemptions && before->spin_rounds == rounds) continue;
+        char name[32];
+        snprintf(name, sizeof name, "preempt:%" PRIu32 "+spin:%" PRIu32, phases[i].preemptions, rounds);
+        rad_plan_phase *phase = plan_tree(p, name);
+        phase->bound = RAD_BOUND_PREEMPTIONS;
+        phase->bound_limit = phases[i].preemptions;
+        phase->spin_rounds = rounds;
+        before = phase;
+    }
 }
 
 static bool plan_number(const char *text, uint64_t max, uint64_t *value)
@@ -154,14 +189,15 @@ static bool policy_runs_once(const char *strategy)
     return strcmp(strategy, "first") == 0 || strcmp(strategy, "fair") == 0 || (t != NULL && t->same_every_run);
 }
 
-int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error)
+int rad__plan(rad_plan *p, const char *strategy, const rad_target *t, rad_error *error)
 {
+    const rad_machine *m = t->machine;
     *p = (rad_plan){0};
     if (strategy == NULL) strategy = "auto";
     if (strlen(strategy) >= sizeof p->phases[0].name)
         return rad__error(error, RAD_EINPUT, "strategy '%.40s…' is longer than any there is", strategy);
     if (strcmp(strategy, "auto") == 0) {
-        plan_auto(p);
+        plan_auto(p, &t->c);
         return 0;
     }
     plan_lane(p, UINT64_MAX); /* the only one: its turn does not end */
@@ -172,6 +208,7 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error
         phase->dedup = strcmp(strategy, "dedup") == 0;
         if (phase->dedup && m->state == NULL)
             return rad__error(error, RAD_EINPUT, "strategy dedup: machine '%s' does not give its whole state", m->name);
+        if (!phase->dedup) plan_spins(p, &t->c, UINT64_MAX);
         return 0;
     }
     rad_policy *policy = NULL;

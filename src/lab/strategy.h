@@ -15,13 +15,15 @@ typedef struct rad_plan_phase {
     bool learns; /* estimates are folded between epochs */
     enum rad_bound bound;
     uint64_t bound_limit;
-    uint64_t runs; /* at most */
+    uint64_t runs;        /* at most */
+    uint32_t spin_rounds; /* as in rad_case; 0: as the case has it */
 } rad_plan_phase;
 
 /* Phases [first, first + count), one after the other. */
 typedef struct rad_plan_lane {
     uint32_t first, count;
     uint64_t share; /* runs of its first turn */
+    bool spins;     /* its phases have spin rounds: no turn until an actor was held back */
 } rad_plan_lane;
 
 enum { RAD_LANES_MAX = 8 };
@@ -33,7 +35,7 @@ typedef struct rad_plan {
 } rad_plan;
 
 /* NULL = "auto". */
-RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, const rad_machine *m, rad_error *error);
+RAD_INTERNAL int rad__plan(rad_plan *p, const char *strategy, const rad_target *t, rad_error *error);
 
 /* The first run index after `run` at which estimates are folded: 1, 16, 64, 256, then every 256. The
  * first run knows nothing, so it is an epoch by itself; the second one already aims. */

@@ -43,7 +43,10 @@ const char *rad_target_limits(const rad_target *t)
 
 bool rad_exploration_all_cut(const rad_exploration *e)
 {
-    return e->runs > 0 && e->cut == e->runs;
+    uint64_t cut = e->cut;
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
+        cut += e->phases[i].spin_rounds > 0 ? e->phases[i].cut : 0;
+    return e->runs > 0 && cut == e->runs;
 }
 
 static void say_runs(sentence *s, const rad_exploration *e)
@@ -67,8 +70,21 @@ static const rad_phase *last_bound(const rad_exploration *e)
 {
     const rad_phase *last = NULL;
     for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
-        if (e->phases[i].bounded && e->phases[i].exhausted && e->phases[i].pruned) last = &e->phases[i];
+        if (e->phases[i].bounded && e->phases[i].exhausted && e->phases[i].pruned && !e->phases[i].spin_rounds)
+            last = &e->phases[i];
     return last;
+}
+
+/* Of the searches that let loops go on: the one with the most rounds that has tried everything with at most so many
+ * preemptions. */
+static const rad_phase *most_rounds(const rad_exploration *e, uint64_t preemptions)
+{
+    const rad_phase *most = NULL;
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++) {
+        const rad_phase *p = &e->phases[i];
+        if (p->spin_rounds && p->bounded && p->exhausted && !p->endless && p->preemptions == preemptions) most = p;
+    }
+    return most;
 }
 
 static void say_bound(sentence *s, const rad_phase *p, bool fair)
@@ -80,9 +96,18 @@ static void say_bound(sentence *s, const rad_phase *p, bool fair)
         strcmp(bound, ":1") == 0 ? "" : "s");
 }
 
+/* The search that was begun last, of those that keep to fair schedules. */
+static const rad_phase *last_fair(const rad_exploration *e)
+{
+    const rad_phase *last = NULL;
+    for (uint32_t i = 0; i < e->phase_count && i < RAD_PHASES_MAX; i++)
+        if (!e->phases[i].spin_rounds) last = &e->phases[i];
+    return last;
+}
+
 static void say_tried(sentence *s, const rad_exploration *e)
 {
-    const rad_phase *last = e->phase_count ? &e->phases[e->phase_count - 1] : NULL;
+    const rad_phase *last = last_fair(e);
     const rad_phase *bound = last_bound(e);
     bool visited = last && strcmp(last->name, "dedup") == 0 && last->exhausted;
     if (visited)
@@ -96,11 +121,27 @@ static void say_tried(sentence *s, const rad_exploration *e)
     if (!e->complete && bound) say_bound(s, bound, e->held > 0);
 }
 
-static void say_fair(sentence *s, const rad_exploration *e)
+static void say_fair(sentence *s, const rad_target *t, const rad_exploration *e)
 {
-    char number[32];
-    say(s, "; fair schedules only: in %s run%s actors that yield or spin let others go first",
-        rad__readable_count(e->held, number), plural_of(e->held));
+    char number[32], rounds[32];
+    if (t->c.spin_rounds)
+        say(s, "; after %s round%s of a loop", rad__readable_count(t->c.spin_rounds, rounds),
+            plural_of(t->c.spin_rounds));
+    say(s, "%sfair schedules only: in %s run%s actors that yield or spin let others go first",
+        t->c.spin_rounds ? " " : "; ", rad__readable_count(e->held, number), plural_of(e->held));
+}
+
+static void say_spins(sentence *s, const rad_exploration *e)
+{
+    char rounds[32];
+    const char *before = "; besides, they continued";
+    for (uint64_t preemptions = 0; preemptions < 2; preemptions++) {
+        const rad_phase *p = most_rounds(e, preemptions);
+        if (p == NULL) continue;
+        say(s, "%s for up to %s round%s with %s preemption", before, rad__readable_count(p->spin_rounds, rounds),
+            plural_of(p->spin_rounds), preemptions ? "at most 1" : "no");
+        before = ", and";
+    }
 }
 
 static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
@@ -128,7 +169,8 @@ void rad_exploration_text(const rad_target *t, const rad_exploration *e, char te
     if (e->complete || e->failures == 0) { /* a failure is one, whatever else was tried */
         say_tried(&s, e);
         if (limits) say(&s, ", %s", limits);
-        if (e->held) say_fair(&s, e);
+        if (e->held) say_fair(&s, t, e);
+        say_spins(&s, e);
     }
     say_cut(&s, t, e);
     say(&s, ".");

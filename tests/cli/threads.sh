@@ -33,6 +33,7 @@ finds threads upgrade "assertion@version == 2 in upgrade" 24
 finds threads crowd "assertion@inside == 1 in enters" 18
 finds threads second "assertion@first == 1 || fixed in second" 44
 finds threads life deadlock:lives+mutex 16
+finds threads patience deadlock:condition+patient 95
 finds threads c11 deadlock:condition+plays 30
 
 # Two failures, of which no shrinking makes one.

@@ -132,7 +132,7 @@ static void dfs_tries_every_schedule_once(void **state)
     for (uint32_t n = weave_times(60); n-- > 0;) {
         struct weave_trial trial;
         draw(&trial, n, &at, WEAVE_MANY);
-        rad_explore_options o = {.strategy = "dfs", .seed = 1, .runs = WEAVE_SPIED};
+        rad_explore_options o = {.strategy = "dfs", .seed = 1, .runs = WEAVE_SPIED, .fair_only = true};
         rad_exploration x = weave_explore(&trial, &o);
         judge_totals(&trial, &x);
         weave_phases(&x, false, phase_of);
@@ -148,6 +148,74 @@ static void dfs_tries_every_schedule_once(void **state)
         weave_trial_free(&trial);
     }
     assert_true(held >= 20);
+}
+
+/* ---- Spin rounds: an actor comes behind nobody in its first rounds ----------------------------------------------- */
+
+static void spin_rounds_are_exact(void **state)
+{
+    (void)state;
+    uint32_t at = 30000, judged = 0, more = 0, bounded = 0;
+    for (uint32_t n = weave_times(45); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw_spinning(&trial, &at, WEAVE_SOME);
+        uint32_t fair = trial.b.count;
+        trial.t.c.spin_rounds = 1 + n % 4;
+        if (weave_spin_on(&trial, (uint8_t)trial.t.c.spin_rounds, WEAVE_MANY)) {
+            rad_explore_options o = {.strategy = "dfs", .seed = 1, .runs = WEAVE_SPIED};
+            rad_exploration x = weave_explore(&trial, &o);
+            judge_totals(&trial, &x);
+            weave_phases(&x, false, phase_of);
+            weave_same_set(&trial, phase_of, 0, weave_any, 0, "dfs");
+            judge_findings(&trial, &x, "dfs with spin rounds");
+            weave_check(&trial, x.complete && x.phase_count == 1 && (x.held > 0) == (trial.b.held > 0), "%u phases",
+                        x.phase_count);
+            judged++;
+            more += trial.b.count > fair;
+            bounded += x.held == 0;
+            rad_exploration_free(&x);
+        }
+        weave_trial_free(&trial);
+    }
+    print_message("# %u judged, %u with more schedules than fair ones, in %u all that there are\n", judged, more,
+                  bounded);
+    assert_true(judged >= 25 && more >= 15 && bounded >= 4);
+}
+
+/* After the fair schedules: those in which a loop comes to its end first, with at most 0 and 1 preemptions. */
+static void loops_come_to_their_end(void **state)
+{
+    (void)state;
+    uint32_t at = 40000, found = 0, judged = 0;
+    for (uint32_t n = weave_times(30); n-- > 0;) {
+        struct weave_trial trial;
+        weave_draw_trying(&trial, &at, WEAVE_SOME);
+        uint32_t fair = trial.b.count, known = trial.b.identity_count;
+        rad_explore_options o = {.strategy = "dfs", .runs = WEAVE_SPIED};
+        if (weave_spin_on(&trial, 16, 20 * WEAVE_MANY)) {
+            rad_exploration x = weave_explore(&trial, &o);
+            weave_phases(&x, false, phase_of);
+            weave_check(&trial, x.complete && x.phases[0].runs == fair && x.phase_count >= 2, "%u", x.phase_count);
+            for (uint8_t p = 1; p < x.phase_count; p++) {
+                const rad_phase *now = &x.phases[p];
+                weave_check(&trial, now->spin_rounds == 16 && now->preemptions == p - 1u, "%s", now->name);
+                weave_same_set(&trial, phase_of, p, weave_within_preemptions, p - 1u, now->name);
+                weave_check(&trial, now->exhausted && !now->endless && !now->spent, "%s", now->name);
+            }
+            weave_check(&trial, x.phase_count == 3 || !x.phases[x.phase_count - 1].pruned, "%u", x.phase_count);
+            for (uint32_t i = 0; i < x.finding_count; i++) {
+                rad_replay replay = {0};
+                rad_error error = {0};
+                int code = rad_lab_replay(x.findings[i].artifact, NULL, &replay, &error);
+                weave_check(&trial, code == 0 && replay.as_recorded, "%s", replay.reason);
+            }
+            judged++;
+            found += x.finding_count > known;
+            rad_exploration_free(&x);
+        }
+        weave_trial_free(&trial);
+    }
+    assert_true(judged >= 25 && found >= 1);
 }
 
 /* ---- Bounds --------------------------------------------------------------------------------------------------- */
@@ -296,7 +364,7 @@ static void auto_finds_what_there_is(void **state)
     for (uint32_t n = weave_times(20); n-- > 0;) {
         struct weave_trial trial;
         weave_draw(&trial, &at, n % 3 ? WEAVE_FEW : WEAVE_SOME, false);
-        rad_explore_options o = {.seed = n, .runs = 8000};
+        rad_explore_options o = {.seed = n, .runs = 8000, .fair_only = true};
         rad_exploration x = weave_explore(&trial, &o);
         judge_findings(&trial, &x, "auto");
         judge_portfolio(&trial, &x);
@@ -314,7 +382,10 @@ static void the_budget_only_says_where_to_stop(void **state)
     uint32_t at = 450000;
     for (uint32_t n = weave_times(12); n-- > 0;) {
         struct weave_trial trial;
-        weave_draw(&trial, &at, n % 2 ? WEAVE_SOME : WEAVE_MANY, false);
+        if (n % 3 == 0)
+            weave_draw_trying(&trial, &at, WEAVE_SOME);
+        else
+            weave_draw(&trial, &at, n % 2 ? WEAVE_SOME : WEAVE_MANY, false);
         uint64_t budget = budgets[n % 6];
         rad_explore_options o = {.seed = n, .runs = budget};
         rad_exploration x = weave_explore(&trial, &o);
@@ -380,7 +451,10 @@ static void results_do_not_depend_on_jobs(void **state)
         struct weave_trial trial;
         const char *way = ways[n % WAYS];
         bool tree = n % WAYS < 4;
-        weave_draw(&trial, &at, tree ? WEAVE_MANY : WEAVE_SOME, false);
+        if (tree || n % 2)
+            weave_draw(&trial, &at, tree ? WEAVE_MANY : WEAVE_SOME, false);
+        else
+            weave_draw_trying(&trial, &at, WEAVE_SOME);
         while (tree && trial.b.count < 1500) { /* workers share what does not fit into one piece of work */
             weave_trial_free(&trial);
             weave_draw(&trial, &at, WEAVE_MANY, false);
@@ -613,7 +687,7 @@ static void choice_lists_are_total(void **state)
 
 static void judge_crashes(const struct weave_trial *trial, const char *strategy, uint32_t jobs)
 {
-    rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = 20000, .jobs = jobs};
+    rad_explore_options o = {.strategy = strategy, .seed = 1, .runs = 20000, .jobs = jobs, .fair_only = true};
     rad_exploration x = weave_explore(trial, &o);
     const rad_phase *last = &x.phases[x.phase_count - 1];
     weave_check(trial, x.complete && last->runs == trial->b.count, "%" PRIu64 " runs", last->runs);
@@ -707,6 +781,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weaves_are_of_every_kind),
         cmocka_unit_test(dfs_tries_every_schedule_once),
+        cmocka_unit_test(spin_rounds_are_exact),
+        cmocka_unit_test(loops_come_to_their_end),
         cmocka_unit_test(bounds_are_exact),
         cmocka_unit_test(dedup_meets_every_state_and_outcome),
         cmocka_unit_test(drawn_runs_are_schedules),

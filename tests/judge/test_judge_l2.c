@@ -19,8 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 3, OPS = 4, WORDS = 2, RESULTS = 14, RESULT_SIZE = 40, STATES = 1 << 16, DFS_RUNS = 20000 };
-enum { END, SEE, PUT, ADD, WAIT, TAKE, YIELD, RETRY, SLEEP, WAKE, KINDS };
+enum {
+    THREADS = 3,
+    OPS = 4,
+    WORDS = 2,
+    RESULTS = 14,
+    RESULT_SIZE = 40,
+    STATES = 1 << 16,
+    DFS_RUNS = 20000,
+    FEW_RUNS = 2000
+};
+enum { END, SEE, PUT, ADD, WAIT, TAKE, YIELD, RETRY, SLEEP, WAKE, TRY, POLITE, KINDS, TRIES = 5 };
 
 struct op {
     uint8_t kind, word, value;
@@ -96,6 +105,11 @@ static void step(const struct program *p, struct state *s, uint32_t i)
     case SLEEP:
         passes = *word != op->value;
         s->asleep[i] = !passes;
+        break;
+    case TRY:
+    case POLITE:
+        passes = *word >= op->value || ++s->tries[i] == TRIES;
+        if (passes) s->tries[i] = 0;
         break;
     case WAKE: wake_all(p, s, op->word); break;
     default: break;
@@ -235,19 +249,26 @@ static bool has_result(const struct results *r, const char *text)
     return false;
 }
 
-static struct results explore(const struct program *p, const char *strategy, uint64_t runs, rad_exploration *x)
+static struct results explore_by(const struct program *p, const rad_explore_options *o, uint32_t spin_rounds,
+                                 rad_exploration *x)
 {
-    rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 1};
     struct results found = {.count = 0};
     rad_error error = {0};
     rad_target t;
     target_of(p, &t);
-    if (rad_lab_explore(&t, &o, x, &error) != 0) fail_msg("%s", error.text);
+    t.c.spin_rounds = spin_rounds;
+    if (rad_lab_explore(&t, o, x, &error) != 0) fail_msg("%s", error.text);
     for (uint32_t i = 0; i < x->finding_count; i++)
         add_result(&found, result_of(rad_artifact_verdict(x->findings[i].artifact)->identity));
     assert_int_equal(x->findings_dropped, 0);
     rad_target_free(&t);
     return found;
+}
+
+static struct results explore(const struct program *p, const char *strategy, uint64_t runs, rad_exploration *x)
+{
+    rad_explore_options o = {.strategy = strategy, .runs = runs, .seed = 1};
+    return explore_by(p, &o, 0, x);
 }
 
 static bool is_missing(void) /* a sanitizer's build; meson has said so */
@@ -351,11 +372,60 @@ static void exploring_finds_the_results_that_there_are(void **state)
     assert_true(met.deadlocks > programs / 32);
 }
 
+/* A loop that ends by itself, and then something that it should not come to; and a short thread that could run. */
+static void draw_trying(struct program *p, uint64_t seed)
+{
+    uint64_t dice = weave_mix(seed);
+    do draw(p, seed++ + (1u << 30));
+    while (p->threads != 2);
+    uint32_t at = roll(&dice, 2);
+    p->ops[0][at] = (struct op){.kind = roll(&dice, 2) ? TRY : POLITE, .value = (uint8_t)(1 + roll(&dice, 2))};
+    if (roll(&dice, 2)) p->ops[0][at + 1] = (struct op){.kind = SLEEP};
+    p->counts[0] = (uint8_t)(at + 2);
+    p->counts[1] = 2;
+}
+
+/* With as many rounds that let nobody go first, such a loop comes to its end in some schedule, whoever else can run. No
+ * fair one may have that result. */
+static void loops_that_end_come_to_their_end(void **state)
+{
+    static const rad_explore_options fair = {.strategy = "dfs", .runs = FEW_RUNS, .seed = 1, .fair_only = true};
+    static const rad_explore_options all = {.strategy = "dfs", .runs = FEW_RUNS, .seed = 1};
+    uint64_t seed = number_from("RADDLE_STRESS_SEED", 1) % 1000000000 * 1000000;
+    uint32_t programs = 40 * (uint32_t)number_from("RADDLE_STRESS", 1), whole = 0, more = 0, missed = 0;
+    (void)state;
+    if (is_missing()) skip();
+    for (uint32_t n = 0; n < programs; n++) {
+        struct program p;
+        rad_exploration x;
+        draw_trying(&p, seed++);
+        struct results there = brute_force(&p), found = explore_by(&p, &fair, 0, &x);
+        if (there.count > RESULTS) continue;
+        compare(&p, &there, &found, false, "dfs, fair schedules");
+        bool less = x.complete && found.count < there.count;
+        more += less;
+        rad_exploration_free(&x);
+        found = explore_by(&p, &all, TRIES, &x);
+        compare(&p, &there, &found, x.complete, "dfs --spin-rounds 5");
+        whole += x.complete;
+        rad_exploration_free(&x);
+        found = explore_by(&p, &all, 0, &x);
+        compare(&p, &there, &found, false, "dfs");
+        missed += less && found.count < there.count;
+        rad_exploration_free(&x);
+    }
+    print_message("# %u programs, %u of them whole; in %u more results than fair schedules have, of which one "
+                  "preemption does not find all in %u\n",
+                  programs, whole, more, missed);
+    assert_true(whole > programs / 3 && more > programs / 16 && missed < more);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(looks_one_after_another_are_no_loop),
         cmocka_unit_test(exploring_finds_the_results_that_there_are),
+        cmocka_unit_test(loops_that_end_come_to_their_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

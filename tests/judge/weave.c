@@ -112,6 +112,23 @@ static void draw_take(struct dice *d, struct weave *w)
     }
 }
 
+/* One that looks at cell 0 a few times, with or without a yield, and then waits for it, or goes on without: that may be
+ * a failure. And one that lets it become 1. */
+static void draw_try(struct dice *d, struct weave *w)
+{
+    uint32_t one = roll(d, w->first_actors), other = (one + 1) % w->first_actors;
+    struct weave_actor *a = &w->actors[one], *b = &w->actors[other];
+    bool waits = roll(d, 2) == 0;
+    a->ops[0] = (struct weave_op){.kind = WEAVE_TRY, .value = 1, .polite = roll(d, 2) == 0};
+    a->ops[0].count = (uint8_t)(a->ops[0].polite ? 2 + roll(d, 3) : 4 + roll(d, 3));
+    a->ops[1] = (struct weave_op){.kind = waits ? WEAVE_AWAIT : WEAVE_STORE, .object = waits ? 0 : 1, .value = 1};
+    if (!waits)
+        a->ops[2] = (struct weave_op){.kind = WEAVE_CHECK, .object = 1, .value = 1, .oracle = RAD_ORACLE_ASSERT};
+    if (a->count < 3 - waits) a->count = (uint8_t)(3 - waits);
+    if (b->count == 0) b->count = 1;
+    b->ops[waits ? roll(d, b->count) : 0] = (struct weave_op){.kind = WEAVE_ADD, .value = 1};
+}
+
 void weave_make(struct weave *w, const struct weave_case *c)
 {
     struct dice d = {weave_mix((uint64_t)c->seed)};
@@ -132,6 +149,7 @@ void weave_make(struct weave *w, const struct weave_case *c)
     }
     if (c->fixed == WEAVE_SPINNING) draw_spin(&d, w);
     if (c->fixed == WEAVE_TAKING) draw_take(&d, w);
+    if (c->fixed == WEAVE_TRYING) draw_try(&d, w);
 }
 
 const char *weave_role(const struct weave *w, uint32_t object)
@@ -141,8 +159,8 @@ const char *weave_role(const struct weave *w, uint32_t object)
     return roles[object];
 }
 
-static const char *const op_names[] = {"read", "write", "store", "add",   "move",  "local", "lock", "unlock",
-                                       "pick", "spawn", "yield", "check", "await", "race",  "spin", "take"};
+static const char *const op_names[] = {"read",  "write", "store", "add",   "move", "local", "lock", "unlock", "pick",
+                                       "spawn", "yield", "check", "await", "race", "spin",  "take", "try"};
 
 const char *weave_op_name(uint32_t kind)
 {

@@ -42,6 +42,7 @@ enum weave_op_kind {
     WEAVE_RACE,  /* the same; or give up, which is always enabled and stores 9 in the register */
     WEAVE_SPIN,  /* always enabled; the actor stays at it while the cell is less than the value */
     WEAVE_TAKE,  /* the cell becomes 1, at once; the actor stays at it while it was 1 already */
+    WEAVE_TRY, /* always enabled; as SPIN, but not more than `count` times: then the register has what is in the cell */
     WEAVE_OP_KINDS
 };
 
@@ -49,6 +50,7 @@ struct weave_op {
     uint8_t kind, object, other, value, count;
     uint8_t oracle; /* of CHECK */
     bool blind;     /* CHECK reports no object */
+    bool polite;    /* TRY yields each time */
 };
 
 struct weave_actor {
@@ -72,9 +74,10 @@ struct weave {
     uint8_t invariant;    /* cell 0 never has this value; 0: no invariant */
     bool tolerant;        /* stuck actors are fine */
     uint8_t manner;
-    uint8_t same_role; /* cells 0 … same_role have one role */
-    bool crashes;      /* oracle ASSERT is a real crash */
-    uint8_t max_steps; /* not finished after as many: the run is cut; 0: there is no limit */
+    uint8_t same_role;   /* cells 0 … same_role have one role */
+    bool crashes;        /* oracle ASSERT is a real crash */
+    uint8_t max_steps;   /* not finished after as many: the run is cut; 0: there is no limit */
+    uint8_t spin_rounds; /* in which each actor yields and spins as if it did not */
 };
 
 /* The case of a weave: what the parameters of the machine are, in this order. `fixed` is one of these. */
@@ -82,6 +85,7 @@ enum {
     WEAVE_DRAWN = 3,
     WEAVE_SPINNING = 4, /* drawn, and some operations are WEAVE_SPIN */
     WEAVE_TAKING = 5,   /* drawn, and some operations are WEAVE_TAKE */
+    WEAVE_TRYING = 6,   /* drawn, and some operations are WEAVE_TRY */
     WEAVE_EQUAL = 8,
     WEAVE_UNEQUAL = 9
 }; /* additions to cell 0: the same for all, one more for each */
@@ -102,8 +106,9 @@ void weave_print(const struct weave *w);
 
 struct weave_world {
     uint8_t exists[WEAVE_ACTORS], pc[WEAVE_ACTORS], reg[WEAVE_ACTORS], cells[WEAVE_CELLS], holder[WEAVE_GATES];
-    int8_t failed;        /* oracle, -1: none */
-    int8_t failed_object; /* -1: none */
+    uint8_t tries[WEAVE_ACTORS]; /* of the operation that an actor is at */
+    int8_t failed;               /* oracle, -1: none */
+    int8_t failed_object;        /* -1: none */
 };
 
 /* What a step did, for reports. */

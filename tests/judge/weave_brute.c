@@ -30,6 +30,8 @@ struct trail {
     uint32_t looks[WEAVE_ACTORS][WEAVE_STEPS];
     uint8_t look_count[WEAVE_ACTORS];
     bool spins[WEAVE_ACTORS]; /* in its last look, and has done nothing else since */
+    uint8_t rounds[WEAVE_ACTORS],
+        round_looks[WEAVE_ACTORS]; /* that let nobody go first; looks of one that is not over */
     uint8_t evaluations[RAD_ORACLES_MAX];
     uint64_t event[WEAVE_ACTORS];                         /* the last event of each actor, with its causes */
     uint64_t written[WEAVE_OBJECTS], read[WEAVE_OBJECTS]; /* the last write, the reads since */
@@ -73,15 +75,31 @@ static void begin(const struct weave *w, struct trail *t, struct weave_book *b)
 
 /* ---- Fairness -------------------------------------------------------------------------------------------- */
 
-/* What an actor saw, from the last look on, are three equal rounds. */
-static bool spins(const uint32_t *looks, uint32_t count)
+/* What an actor saw, from the last look on, are three equal rounds: of how many looks; or 0. */
+static uint32_t spins(const uint32_t *looks, uint32_t count)
 {
     for (uint32_t period = 1; period <= 64 && 3 * period <= count; period++) {
         uint32_t at = count - 2 * period;
         while (at < count && looks[at] == looks[at - period]) at++;
-        if (at == count) return true;
+        if (at == count) return period;
     }
-    return false;
+    return 0;
+}
+
+/* Whether an actor that yields goes on as if it did not; and one that spins, by rounds of `looks` looks. */
+static bool goes_on(const struct weave *w, struct trail *t, uint32_t actor)
+{
+    bool goes = t->rounds[actor] < w->spin_rounds;
+    t->rounds[actor] = (uint8_t)(t->rounds[actor] + goes);
+    return goes;
+}
+
+static bool looks_on(const struct weave *w, struct trail *t, uint32_t actor, uint32_t looks)
+{
+    if (t->rounds[actor] == w->spin_rounds) return false;
+    if (++t->round_looks[actor] < looks) return true;
+    t->round_looks[actor] = 0;
+    return goes_on(w, t, actor);
 }
 
 static bool repeats(const uint32_t *looks, uint32_t count)
@@ -93,21 +111,22 @@ static bool repeats(const uint32_t *looks, uint32_t count)
 }
 
 /* A step of an actor, which touched an object or WEAVE_OBJECTS, and changed something or not. */
-static bool note_look(struct trail *t, uint32_t action, const struct weave_op *op, const struct weave_deed *deed,
-                      bool effect)
+static uint32_t note_look(struct trail *t, uint32_t action, const struct weave_op *op, const struct weave_deed *deed,
+                          bool effect)
 {
     uint32_t actor = action / 2, object = weave_object(op);
-    if (!effect && object == WEAVE_OBJECTS) return false;
+    if (!effect && object == WEAVE_OBJECTS) return 0;
     bool writes = weave_access(op) == RAD_WRITE && !deed->looked;
     if (effect || writes || op->kind == WEAVE_MOVE) {
         t->look_count[actor] = 0;
         t->spins[actor] = false;
-        return false;
+        return 0;
     }
     t->looks[actor][t->look_count[actor]++] =
         ((action * WEAVE_OP_KINDS + op->kind) * WEAVE_OBJECTS + object) * 256 + deed->value;
-    t->spins[actor] = spins(t->looks[actor], t->look_count[actor]);
-    return t->spins[actor];
+    uint32_t period = spins(t->looks[actor], t->look_count[actor]);
+    t->spins[actor] = period > 0;
+    return period;
 }
 
 static bool can_go(const bool on[WEAVE_ACTIONS], uint32_t actor)
@@ -380,7 +399,7 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     weave_step(w, &t->s, action, inner_pick, in, &deed);
     note_event(t, op, action, in->picks);
     t->leaf.steps++;
-    t->yielded = deed.yields;
+    t->yielded = deed.yields && !goes_on(w, t, actor);
     b->reached[op->kind] = true;
     b->picks += in->asked;
     b->yields += deed.yields;
@@ -396,11 +415,14 @@ static bool advance(const struct weave *w, struct trail *t, uint32_t action, str
     look_around(w, t, action, b);
     uint32_t looks = t->look_count[actor];
     bool effect = decisions != t->leaf.decisions || memcmp(before, t->on, sizeof before) != 0 || deed.yields;
-    if (note_look(t, action, op, &deed, effect)) {
+    uint32_t period = note_look(t, action, op, &deed, effect);
+    b->spins += period > 0;
+    b->plain = b->plain && !deed.yields && period == 0;
+    if (period > 0 && looks_on(w, t, actor, period))
+        t->spins[actor] = false;
+    else if (period > 0)
         t->yielded = true;
-        b->spins++;
-    }
-    b->plain = b->plain && !t->yielded && !repeats(t->looks[actor], t->look_count[actor]);
+    b->plain = b->plain && !repeats(t->looks[actor], t->look_count[actor]);
     be_fair(t, actor, before, t->look_count[actor] > looks);
     for (uint32_t i = 0; i < WEAVE_ACTORS; i++) b->held += t->held[i] && can_go(t->on, i);
     if (t->s.failed < 0 && w->invariant != 0) {

@@ -15,6 +15,8 @@
  *  - A window goes from one yield of an actor to the next. At its end the actor comes behind those that made no step in
  *    it and could all the time, or were disabled by a step of the actor. It is not offered while one of them is
  *    enabled; being behind somebody ends with a step of that one. What is offered again waits anew, behind all.
+ *  - With spin rounds, an actor yields and spins as if it did not until it has made as many rounds: a step that yields
+ *    is one, of looks as many as its round has. The steps that yield let the looks be forgotten all the same.
  *  - Choice i of a decision between actions costs i delays. Choices inside a step cost nothing. */
 #ifndef RADDLE_TESTS_WEAVE_BRUTE_H
 #define RADDLE_TESTS_WEAVE_BRUTE_H

@@ -61,11 +61,29 @@ void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool cr
 
 void weave_draw_spinning(struct weave_trial *trial, uint32_t *at, uint32_t limit)
 {
+    static const int kinds[] = {WEAVE_TAKING, WEAVE_SPINNING, WEAVE_TRYING};
     do {
-        draw(trial, at, limit, false, *at % 2 ? WEAVE_SPINNING : WEAVE_TAKING);
+        draw(trial, at, limit, false, kinds[*at % 3]);
         if (trial->b.held > 0) return;
         weave_trial_free(trial);
     } while (true);
+}
+
+void weave_draw_trying(struct weave_trial *trial, uint32_t *at, uint32_t limit)
+{
+    do {
+        draw(trial, at, limit, false, WEAVE_TRYING);
+        if (trial->b.held > 0) return;
+        weave_trial_free(trial);
+    } while (true);
+}
+
+bool weave_spin_on(struct weave_trial *trial, uint8_t rounds, uint32_t limit)
+{
+    weave_book_free(&trial->b);
+    trial->w.spin_rounds = rounds;
+    weave_brute(&trial->w, limit, &trial->b);
+    return !trial->b.too_many;
 }
 
 void weave_trial_free(struct weave_trial *trial)

@@ -71,6 +71,10 @@ static void do_op(struct weave_world *s, uint32_t actor, bool gives_up, const st
         deed->looked = *cell == 1;
         *cell = 1;
         break;
+    case WEAVE_TRY:
+        deed->yields = op->polite && *cell < op->value;
+        s->tries[actor]++;
+        break;
     case WEAVE_SPIN: deed->yields = op->count > 1 && *cell < op->value; break;
     case WEAVE_LOCAL:
     case WEAVE_PICK:
@@ -88,7 +92,13 @@ void weave_step(const struct weave *w, struct weave_world *s, uint32_t action, w
     *deed = (struct weave_deed){.checked = -1, .spawned = -1};
     if (op->kind == WEAVE_PICK) s->cells[op->object] = pick_twice(op, pick, context);
     do_op(s, actor, action % 2 == 1, op, deed);
-    bool stays = op->kind == WEAVE_SPIN ? s->cells[op->object] < op->value : deed->looked;
+    bool looks = op->kind == WEAVE_SPIN || op->kind == WEAVE_TRY;
+    bool stays = looks ? s->cells[op->object] < op->value : deed->looked;
+    if (op->kind == WEAVE_TRY && (!stays || s->tries[actor] == op->count)) {
+        s->reg[actor] = s->cells[op->object];
+        s->tries[actor] = 0;
+        stays = false;
+    }
     if (!stays) s->pc[actor]++;
     deed->ended = weave_next(w, s, actor) == NULL;
 }
@@ -116,6 +126,7 @@ enum rad_access weave_access(const struct weave_op *op)
     case WEAVE_CHECK:
     case WEAVE_AWAIT:
     case WEAVE_SPIN:
+    case WEAVE_TRY:
     case WEAVE_RACE: return RAD_READ;
     default: return RAD_WRITE;
     }

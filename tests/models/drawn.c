@@ -12,7 +12,9 @@
  *     6  yield    as wait, but gives way
  *     7  retry    add 1 by compare-and-swap
  *     8  sleep    while it is the value, or until woken
- *     9  wake     all who sleep on it */
+ *     9  wake     all who sleep on it
+ *    10  try      as wait, but look five times at most
+ *    11  polite   the same, and give way after each look */
 #include <stdatomic.h>
 
 #include "lab/l2/model.h"
@@ -21,7 +23,7 @@
 
 enum { FIRST, SECOND, THIRD, THREADS_MAX };
 enum { OP_BITS = 7, WORDS = 2, DIGITS = 3 };
-enum { END, SEE, PUT, ADD, WAIT, TAKE, YIELD, RETRY, SLEEP, WAKE };
+enum { END, SEE, PUT, ADD, WAIT, TAKE, YIELD, RETRY, SLEEP, WAKE, TRY, POLITE, TRIES = 5 };
 
 static _Atomic uint32_t words[WORDS];
 static uint32_t seen[THREADS_MAX];
@@ -53,6 +55,12 @@ static void look(const _Atomic uint32_t *word, uint32_t value, bool gives_way)
         if (gives_way) rad__os_give_way(false);
 }
 
+static void try(const _Atomic uint32_t *word, uint32_t value, bool gives_way)
+{
+    for (uint32_t i = 0; i < TRIES && get(word) < value; i++)
+        if (gives_way) rad__os_give_way(false);
+}
+
 static void op(uint32_t thread, uint32_t bits)
 {
     _Atomic uint32_t *word = &words[bits >> 4 & 1];
@@ -73,6 +81,8 @@ static void op(uint32_t thread, uint32_t bits)
         break;
     case RETRY: retry(word); break;
     case SLEEP: rad__os_word_wait(word, value); break;
+    case TRY:
+    case POLITE: try(word, value, kind == POLITE); break;
     case WAKE: rad__os_word_wake(word, UINT32_MAX); break;
     default: break;
     }

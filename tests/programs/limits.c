@@ -111,6 +111,30 @@ static int waits_once(void)
     return early;
 }
 
+/* ---- Loops that end before others run ---- */
+
+static void *finishes_soon(void *unused)
+{
+    pthread_mutex_lock(&lock);
+    count = 1;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+static int gives_up(void)
+{
+    pthread_t one;
+    int tries = 0;
+    pthread_create(&one, NULL, finishes_soon, NULL);
+    while (count == 0 && tries < 1500) {
+        sched_yield();
+        tries++;
+    }
+    int late = count == 0;
+    pthread_join(one, NULL);
+    return late;
+}
+
 /* ---- What comes from outside ---- */
 
 static int reads_input(void)
@@ -154,10 +178,9 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(void);
     } programs[] = {
-        {"lost_update", lost_update},     {"lost_ticket", lost_ticket},
-        {"store_buffers", store_buffers}, {"sleeps_enough", sleeps_enough},
-        {"waits_once", waits_once},       {"reads_input", reads_input},
-        {"needs_memory", needs_memory},   {"leaves_it_waiting", leaves_it_waiting},
+        {"lost_update", lost_update},     {"lost_ticket", lost_ticket},   {"store_buffers", store_buffers},
+        {"sleeps_enough", sleeps_enough}, {"waits_once", waits_once},     {"gives_up", gives_up},
+        {"reads_input", reads_input},     {"needs_memory", needs_memory}, {"leaves_it_waiting", leaves_it_waiting},
     };
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
         if (argc > 1 && strcmp(argv[1], programs[i].name) == 0) return programs[i].run();

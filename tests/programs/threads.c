@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -438,6 +439,44 @@ static void forking(void)
     run(forks, forks);
 }
 
+/* ---- It looks 20 times, then sleeps; whoever comes then wakes nobody ---- */
+
+static bool come;
+
+static bool is_there(void)
+{
+    pthread_mutex_lock(&m);
+    bool there = come;
+    pthread_mutex_unlock(&m);
+    return there;
+}
+
+static void *patient(void *arg)
+{
+    for (int i = 0; i < 20; i++) {
+        if (is_there()) return arg;
+        sched_yield();
+    }
+    pthread_mutex_lock(&m);
+    while (!come) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+
+static void *comes(void *arg)
+{
+    pthread_mutex_lock(&m);
+    come = true;
+    if (fixed) pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+
+static void patience(void)
+{
+    run(patient, comes);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -446,7 +485,7 @@ int main(int argc, char **argv)
     } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
                {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
                {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"second", second},
-               {"joined", joined},     {"bare", bare},       {"twins", twins}};
+               {"joined", joined},     {"bare", bare},       {"twins", twins},       {"patience", patience}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {

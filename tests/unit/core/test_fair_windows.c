@@ -17,7 +17,7 @@ static rad_exploration tried(puppet *p)
     rad_exploration x;
     rad_target t = puppet_target(p);
     t.c.max_steps = 200;
-    rad_explore_options o = {.strategy = "dfs", .runs = 20000};
+    rad_explore_options o = {.strategy = "dfs", .runs = 20000, .fair_only = true};
     if (rad_lab_explore(&t, &o, &x, &error) != 0) fail_msg("%s", error.text);
     return x;
 }
