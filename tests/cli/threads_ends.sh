@@ -52,7 +52,7 @@ check "it has a file" [ -s endless/ending.raddle.json ]
 # ---- Killed ------------------------------------------------------------------------------------------------
 below() { # PID: all processes below it
     local child
-    for child in $(pgrep -P "$1"); do
+    for child in $(children "$1"); do
         echo "$child"
         below "$child"
     done
@@ -61,8 +61,8 @@ below() { # PID: all processes below it
 other_worker() { # $works is one that was not killed
     kill -0 "$search" 2>/dev/null || return 0
     local program
-    program=$(pgrep -P "$search" | head -n 1)
-    works=$([ -n "$program" ] && pgrep -P "$program" | head -n 1)
+    read -r program _ < <(children "$search")
+    read -r works _ < <(children "${program:-0}")
     [ -n "$works" ] && [ "$works" != "$killed" ]
 }
 has_worked() { # for a third of a second at least, so what precedes a search is over

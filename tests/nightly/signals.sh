@@ -108,7 +108,7 @@ pid=$!
 begun_file
 kill -s HUP $pid
 # shellcheck disable=SC2046 # one word or none
-kill -s HUP $(pgrep -P $pid)
+kill -s HUP $(children $pid)
 before=$(runs)
 until_or_gone eval '[ "$(runs)" -ge $((before + 5)) ]'
 check "nohup: SIGHUP changes nothing" kill -0 $pid
