@@ -23,8 +23,9 @@ typedef struct idler {
 
 static idler the_idler;
 
-static int idler_create(void **self, const rad_case *c, rad_error *error)
+static int idler_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     (void)error;
     the_idler.actors = (uint32_t)c->params[0];
     the_idler.steps = (uint32_t)c->params[1];

@@ -9,9 +9,9 @@ static struct lamp { /* the whole state: one instance is enough here */
     bool lit, looked[2], saw[2];
 } lamp;
 
-static int create(void **self, const rad_case *c, rad_error *error)
+static int create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
-    (void)c, (void)error;
+    (void)m, (void)c, (void)error;
     *self = &lamp;
     return 0;
 }

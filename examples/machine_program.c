@@ -20,10 +20,10 @@ struct seats {
     bool looked[CLERKS_MAX], saw[CLERKS_MAX];
 };
 
-static int seats_create(void **self, const rad_case *c, rad_error *error)
+static int seats_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     struct seats *s = calloc(1, sizeof *s);
-    (void)error;
+    (void)m, (void)error;
     if (s == NULL) return RAD_ENOMEM;
     s->clerks = (uint32_t)c->params[0];
     s->seats = (uint32_t)c->params[1];
@@ -103,10 +103,10 @@ struct locks {
     int done[2];   /* steps of each thread: takes a lock, takes the other, gives both back */
 };
 
-static int locks_create(void **self, const rad_case *c, rad_error *error)
+static int locks_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     struct locks *l = calloc(1, sizeof *l);
-    (void)error;
+    (void)m, (void)error;
     if (l == NULL) return RAD_ENOMEM;
     l->repaired = c->repaired;
     *self = l;

@@ -222,11 +222,12 @@ typedef struct rad_machine {
      * are enough. Its fields are beside the parameters in a case file, so they have other names; `machine`,
      * `repaired`, `max_steps` and `schema_version` are taken, too. */
     const char *body;
+    const void *own; /* for machines that share their functions: what create has to know about this one */
 
     /* One instance; it is reset for every run. `c` and its body are valid only during the call; the body is
      * not NULL when the machine takes one. A case without sense is RAD_EINPUT, and its text begins with the
      * place in the body ("threads[1][3]: expected …, found …"): the reader of a file puts its name before it. */
-    int (*create)(void **self, const rad_case *c, rad_error *error);
+    int (*create)(void **self, const struct rad_machine *m, const rad_case *c, rad_error *error);
     void (*destroy)(void *self);
     void (*reset)(void *self, rad_kernel *k);
     void (*step)(void *self, rad_kernel *k, uint32_t action);

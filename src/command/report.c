@@ -189,7 +189,7 @@ void sites_open(site_names *s, const rad_target *t)
 {
     rad_error error = {.code = 0};
     *s = (site_names){.machine = t->machine};
-    if (t->machine->site_name && t->machine->create(&s->self, &t->c, &error) != 0) s->self = NULL;
+    if (t->machine->site_name && t->machine->create(&s->self, t->machine, &t->c, &error) != 0) s->self = NULL;
 }
 
 const char *sites_name(const site_names *s, uint32_t site)

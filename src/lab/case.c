@@ -99,7 +99,7 @@ int rad__target_try(const rad_json_source *s, const char *place, const rad_targe
     void *self = NULL;
     rad_error own = {0};
     if (t->c.body == NULL) return 0;
-    int code = t->machine->create(&self, &t->c, &own);
+    int code = t->machine->create(&self, t->machine, &t->c, &own);
     if (code == 0) {
         t->machine->destroy(self);
         return 0;

@@ -689,7 +689,7 @@ static void count_sites(const rad_target *t, rad_exploration *out)
     void *self = NULL;
     rad_error ignored = {0};                 /* opening the workers asks again and reports */
     if (rad__program_is(t->machine)) return; /* a program need not make every call that there is */
-    if (t->machine->site_name == NULL || t->machine->create(&self, &t->c, &ignored) != 0) return;
+    if (t->machine->site_name == NULL || t->machine->create(&self, t->machine, &t->c, &ignored) != 0) return;
     while (out->site_count < RAD_SITES_MAX && t->machine->site_name(self, out->site_count) != NULL) out->site_count++;
     t->machine->destroy(self);
 }

@@ -37,7 +37,7 @@ int rad__rig_join(rad_rig *r, const rad_target *t, int memory, rad_error *error)
 {
     void *mapping = NULL;
     *r = (rad_rig){.target = *t, .limit = rad__limit_of(t->machine), .memory = -1};
-    int code = t->machine->create(&r->self, &t->c, error);
+    int code = t->machine->create(&r->self, t->machine, &t->c, error);
     if (code == 0) code = rad__os_shared_join(&mapping, rad__rig_mapping_size(), memory, error);
     if (code == 0) code = rad__rig_set_up(r, mapping, error);
     if (code != 0) rad__rig_close(r);

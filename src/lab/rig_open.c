@@ -19,7 +19,7 @@ int rad__rig_open(rad_rig *r, const rad_target *t, rad_error *error)
     if (c.body && t->machine->body == NULL)
         return rad__error(error, RAD_EINPUT, "%s takes no body, only numbers", t->machine->name);
     void *mapping = NULL;
-    int code = t->machine->create(&r->self, &c, error); /* first: it may refuse the case */
+    int code = t->machine->create(&r->self, t->machine, &c, error); /* first: it may refuse the case */
     if (code == 0)
         code = rad__program_is(t->machine) ? rad__os_shared_file(&mapping, rad__rig_mapping_size(), &r->memory, error)
                                            : rad__os_shared_map(&mapping, rad__rig_mapping_size(), error);

@@ -230,7 +230,7 @@ static rad_machine machine()
     m.about = "threads add one, in two steps";
     m.params = params;
     m.bug = "an addition is lost";
-    m.create = [](void **self, const rad_case *c, rad_error *) {
+    m.create = [](void **self, const rad_machine *, const rad_case *c, rad_error *) {
         auto *t = new Toggle;
         t->n = (uint32_t)c->params[0];
         *self = t;

@@ -143,9 +143,9 @@ struct till {
     int at[2], left, saw[2];
 };
 
-static int create(void **self, const rad_case *c, rad_error *error)
+static int create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
-    (void)c, (void)error;
+    (void)m, (void)c, (void)error;
     *self = calloc(1, sizeof(struct till));
     return *self ? 0 : RAD_ENOMEM;
 }

@@ -16,7 +16,7 @@ static const rad_param params[] = {
 };
 
 /* A body is taken when it has a list `list`. */
-static int fuzz_create(void **self, const rad_case *c, rad_error *error)
+static int fuzz_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     *self = NULL;
     if (c->body == NULL) return 0;

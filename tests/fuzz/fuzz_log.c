@@ -24,7 +24,7 @@ typedef struct pair {
     uint32_t actions[2], left[2];
 } pair;
 
-static int pair_create(void **self, const rad_case *c, rad_error *error)
+static int pair_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)c;
     *self = rad__alloc(1, sizeof(pair));
@@ -116,7 +116,7 @@ static void replay(rad_log_reader *r)
     if (kernel == NULL) {
         rad_choice_buffer buffer = {choices, 64, &choice_count};
         require(rad__kernel_open(&kernel, buffer, &error) == 0);
-        require(pair_create(&self, NULL, &error) == 0);
+        require(pair_create(&self, NULL, NULL, &error) == 0);
         rad__kernel_use(kernel, &machine, self);
     }
     require(rad__policy_replay(&policy, r, &error) == 0);

@@ -58,10 +58,10 @@ static void keep(const watch *w)
 
 /* ---- The machine ---------------------------------------------------------------------------------------- */
 
-static int watch_create(void **self, const rad_case *c, rad_error *error)
+static int watch_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     watch *w = rad__alloc(1, sizeof *w);
-    int code = exec->create(&w->inner, c, error);
+    int code = exec->create(&w->inner, exec, c, error);
     if (code != 0) rad__free(w);
     *self = code == 0 ? w : NULL;
     return code;

@@ -320,7 +320,7 @@ static struct spinner {
     uint64_t steps; /* of all runs */
 } spinner;
 
-static int spinner_create(void **self, const rad_case *c, rad_error *error)
+static int spinner_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)error;
     spinner.yields = c->params[0] != 0;

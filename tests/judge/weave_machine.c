@@ -44,8 +44,9 @@ static void write_down(struct running *r)
     if (i < WEAVE_SPIED) spy->runs[i] = (struct weave_spied){r->path, weave_outcome(&r->s)};
 }
 
-static int create(void **self, const rad_case *c, rad_error *error)
+static int create(void **self, const rad_machine *machine, const rad_case *c, rad_error *error)
 {
+    (void)machine;
     struct weaver *m = calloc(1, sizeof *m);
     if (!m) {
         error->code = RAD_ENOMEM;

@@ -18,8 +18,9 @@ struct race {
     int steps[2];
 };
 
-static int race_create(void **self, const rad_case *c, rad_error *error)
+static int race_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     struct race *r = calloc(1, sizeof *r);
     (void)error;
     if (r == NULL) return RAD_ENOMEM;

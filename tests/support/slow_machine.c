@@ -12,8 +12,9 @@ struct slow {
     useconds_t pause;
 };
 
-static int slow_create(void **self, const rad_case *c, rad_error *error)
+static int slow_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     struct slow *s = calloc(1, sizeof *s);
     const char *pause = getenv("SLOW_US");
     (void)error;

@@ -1,7 +1,6 @@
 /* machine.c — a model as a machine: what the lab explores, replays and shrinks.
  *
- * The machines are made from the table of models when somebody first asks for one. A machine's create does not
- * know which machine it belongs to, so there is one function per place in the table. */
+ * The machines are made from the table of models when one is first asked for. */
 #include "lab/l2/machine.h"
 
 #include "base/alloc.h"
@@ -12,6 +11,10 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* Ends of the table: named here, too, because a linker would export them if only the instrumented object did. */
+extern RAD_INTERNAL const rad_model *const __start_l2models[];
+extern RAD_INTERNAL const rad_model *const __stop_l2models[];
 
 /* ---- Sites on trial ------------------------------------------------------------------------------------ */
 
@@ -89,10 +92,10 @@ static bool pristine_take(void)
     return true;
 }
 
-static int l2_create(uint32_t number, void **self, const rad_case *c, rad_error *error)
+static int l2_create(void **self, const rad_machine *machine, const rad_case *c, rad_error *error)
 {
-    uint32_t count;
-    const rad_model *m = rad__l2_models(&count)[number];
+    const rad_model *const *place = machine->own, *m = *place;
+    ptrdiff_t number = place - __start_l2models;
     *self = NULL;
     if (!m->no_locals && !rad__thread_pointer_works()) /* what it shares would look like races */
         return rad__error(error, RAD_ELIMIT,
@@ -194,23 +197,7 @@ static const char *l2_site_name(const void *self, uint32_t site)
 
 /* ---- The table ------------------------------------------------------------------------------------------ */
 
-#define L2_TEN(X, t) X(t##0) X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7) X(t##8) X(t##9)
-#define L2_PLACES(X) L2_TEN(X, 1) L2_TEN(X, 2) L2_TEN(X, 3) L2_TEN(X, 4) L2_TEN(X, 5)
-
-enum { L2_FIRST = 10, L2_MACHINES_MAX = 50 };
-
-/* Ends of the table: named here, too, because a linker would export them if only the instrumented object did. */
-extern RAD_INTERNAL const rad_model *const __start_l2models[];
-extern RAD_INTERNAL const rad_model *const __stop_l2models[];
-
-#define L2_CREATE(n)                                                                                                   \
-    static int create_##n(void **self, const rad_case *c, rad_error *error)                                            \
-    {                                                                                                                  \
-        return l2_create(n - L2_FIRST, self, c, error);                                                                \
-    }
-L2_PLACES(L2_CREATE)
-#define L2_NAME(n) create_##n,
-static int (*const creators[])(void **self, const rad_case *c, rad_error *error) = {L2_PLACES(L2_NAME)};
+enum { L2_MACHINES_MAX = 50 };
 
 static const rad_param no_params[] = {{.name = NULL}};
 static const char *const l2_oracles[] = {"data race", "use after free", "leak", "unseen write", "bad address", NULL};
@@ -266,7 +253,8 @@ const rad_machine *rad__l2_machine(uint32_t index)
         .progresses = true, /* threads.c says what they saw */
         .ends = true,       /* schedules are fair: core/fair.h */
         .self_test = true,
-        .create = creators[index],
+        .own = &models[index],
+        .create = l2_create,
         .destroy = l2_destroy,
         .reset = l2_reset,
         .step = rad__l2_step,

@@ -455,8 +455,9 @@ static int take_body(const char *body, char **points, rad_error *error)
     return code;
 }
 
-static int machine_create(void **self, const rad_case *c, rad_error *error)
+static int machine_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     *self = NULL;
     if (c->params[PARAM_SCRATCH] && folders_open(error) != 0) return error->code;
     char *points = NULL;

@@ -491,7 +491,7 @@ static void memory_that_runs_out_is_an_error(void **state)
         void *self = NULL;
         assert_true(++n < 2000);
         rad__alloc_fail_at(n);
-        int code = t.machine->create(&self, &t.c, &error);
+        int code = t.machine->create(&self, t.machine, &t.c, &error);
         rad__alloc_fail_at(0);
         good = code == 0;
         assert_true(good || code == RAD_ENOMEM);

@@ -189,8 +189,16 @@ static uint32_t emit_program(builder *b, const char *text)
     return program;
 }
 
-static void build(rad_vm *vm, uint32_t machine, uint32_t edit)
+typedef struct edited_toy {
+    vm_toy toy; /* first */
+    uint32_t machine, edit;
+} edited_toy;
+
+static void build(rad_vm *vm, const rad_case *c)
 {
+    const edited_toy *toy = (const edited_toy *)vm->toy;
+    uint32_t machine = toy->machine, edit = toy->edit;
+    (void)c;
     const edition *e = &edited_machines[machine].editions[edit];
     builder *b = calloc(1, sizeof *b);
     names *sites = &site_tables[machine][edit];
@@ -206,22 +214,16 @@ static void build(rad_vm *vm, uint32_t machine, uint32_t edit)
     free(b);
 }
 
-/* A toy has no place for the number of its machine: a function for each. */
-#define MACHINES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
-static vm_toy toys[EDITED_MACHINES][EDIT_EDITIONS];
+static edited_toy toys[EDITED_MACHINES][EDIT_EDITIONS];
 
-#define DEFINE(i)                                                                                                      \
-    static void build_##i(rad_vm *vm, const rad_case *c)                                                               \
-    {                                                                                                                  \
-        build(vm, i, (uint32_t)c->params[0]);                                                                          \
-    }                                                                                                                  \
-    static int create_##i(void **self, const rad_case *c, rad_error *error)                                            \
-    {                                                                                                                  \
-        vm_toy *toy = &toys[i][c->params[0]];                                                                          \
-        *toy = (vm_toy){build_##i, NULL, site_lists[i][c->params[0]]};                                                 \
-        return rad__vm_create(self, toy, c, error);                                                                    \
-    }
-MACHINES(DEFINE)
+static int create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
+{
+    edited_toy *toy = (edited_toy *)m->own + c->params[0];
+    rad_machine edited = {.own = toy};
+    uint32_t machine = (uint32_t)((edited_toy(*)[EDIT_EDITIONS])m->own - toys), edit = (uint32_t)c->params[0];
+    *toy = (edited_toy){{build, NULL, site_lists[machine][edit]}, machine, edit};
+    return rad__vm_create(self, &edited, c, error);
+}
 
 const rad_machine *edited_rad_machine(uint32_t index)
 {
@@ -230,16 +232,14 @@ const rad_machine *edited_rad_machine(uint32_t index)
         {.name = NULL},
     };
     static rad_machine machines[EDITED_MACHINES];
-    static int (*const create[])(void **, const rad_case *, rad_error *) = {
-#define CREATE(i) create_##i,
-        MACHINES(CREATE)};
     machines[index] = (rad_machine){
         .name = edited_machines[index].name,
         .about = "a machine that is edited",
         .params = params,
         .bug_site = RAD_NONE,
-        .create = create[index],
-        VM_FUNCTIONS,
+        .own = toys[index],
+        .create = create,
+        VM_BUILT,
     };
     return &machines[index];
 }

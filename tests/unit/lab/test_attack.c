@@ -451,7 +451,7 @@ static void a_pick_of_any_kind_is_a_pick(void **state)
 
 static uint32_t creates_without_error;
 
-static int refusing_create(void **self, const rad_case *c, rad_error *error)
+static int refusing_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)self, (void)c;
     creates_without_error += error == NULL;

@@ -354,15 +354,11 @@ static void crashing_build(rad_vm *vm, const rad_case *c)
     for (uint32_t i = 0; i < 2; i++) crashing_thread(vm, &r, cells, red);
 }
 
-static int crashing_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const char *const sites[] = {"somewhere", NULL};
-    static const vm_toy toy = {.build = crashing_build, .sites = sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const char *const crashing_sites[] = {"somewhere", NULL};
+static const vm_toy crashing_toy = {.build = crashing_build, .sites = crashing_sites};
 
 static const rad_machine crashing_machine = {
-    .name = "crashing", .about = "", .bug_site = RAD_NONE, .create = crashing_create, VM_FUNCTIONS};
+    .name = "crashing", .about = "", .bug_site = RAD_NONE, .own = &crashing_toy, VM_FUNCTIONS};
 
 static void dedup_misses_nothing_on_programs_that_crash(void **state)
 {

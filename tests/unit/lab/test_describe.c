@@ -20,7 +20,7 @@ static struct walk {
     bool bug;
 } walk;
 
-static int walk_create(void **self, const rad_case *c, rad_error *error)
+static int walk_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)error;
     walk = (struct walk){.n = c->params[0], .bug = !c->repaired};

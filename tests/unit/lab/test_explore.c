@@ -177,15 +177,11 @@ static void random_build(rad_vm *vm, const rad_case *c)
     for (uint32_t i = 0; i < 3; i++) random_thread(vm, &r, cells, about);
 }
 
-static int random_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const char *const sites[] = {"somewhere", NULL};
-    static const vm_toy toy = {.build = random_build, .sites = sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const char *const random_sites[] = {"somewhere", NULL};
+static const vm_toy random_toy = {.build = random_build, .sites = random_sites};
 
 static const rad_machine random_machine = {
-    .name = "random_program", .about = "", .bug_site = RAD_NONE, .create = random_create, VM_FUNCTIONS};
+    .name = "random_program", .about = "", .bug_site = RAD_NONE, .own = &random_toy, VM_FUNCTIONS};
 
 static bool has_identity(const rad_exploration *e, const char *identity)
 {

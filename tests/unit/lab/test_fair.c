@@ -269,18 +269,14 @@ static void flag_build(rad_vm *vm, const rad_case *c)
 static const char *const sites[] = {"zero", "one", "two", "three", "four", NULL};
 
 #define LOCK(word, what, wrong, count)                                                                                 \
-    static int word##_create(void **self, const rad_case *c, rad_error *error)                                         \
-    {                                                                                                                  \
-        static const vm_toy toy = {.build = word##_build, .sites = sites};                                             \
-        return rad__vm_create(self, &toy, c, error);                                                                   \
-    }                                                                                                                  \
+    static const vm_toy word##_toy = {.build = word##_build, .sites = sites};                                          \
     static const rad_param word##_params[] = {[THREADS] = {"threads", count, 1, 8, "how many", true}, {.name = NULL}}; \
     static const rad_machine word##_machine = {.name = "fair-" #word,                                                  \
                                                .about = what,                                                          \
                                                .params = word##_params,                                                \
                                                .bug = wrong,                                                           \
                                                .bug_site = RAD_NONE,                                                   \
-                                               .create = word##_create,                                                \
+                                               .own = &word##_toy,                                                     \
                                                VM_FUNCTIONS};
 
 LOCK(peterson, "Peterson's lock", "the turn comes first", 2)
@@ -464,7 +460,7 @@ static void look_at_the_evidence(const rad_artifact *a, const rad_target *t)
     char *text = rad_artifact_json(a, &error), *at = strchr(strstr(text, "\"choices\""), '[') + 1;
     for (; at += strspn(at, " \n\t,"), *at != ']';) list[count++] = (uint32_t)strtoul(at, &at, 10);
     rad_free(text);
-    assert_int_equal(t->machine->create(&self, &t->c, &error), 0);
+    assert_int_equal(t->machine->create(&self, t->machine, &t->c, &error), 0);
     bare_open(&b, t->machine, self, 1000);
     b.observer = &e.observer;
     b.fair = true;

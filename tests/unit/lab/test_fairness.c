@@ -85,7 +85,7 @@ static void a_turn_is_of_one_actor_alone(void **state)
     rad_target t = target_of("inc", "n=2 k=1000");
     void *self;
     rad_error error = {0};
-    assert_int_equal(t.machine->create(&self, &t.c, &error), 0);
+    assert_int_equal(t.machine->create(&self, t.machine, &t.c, &error), 0);
     bare_open(&b, t.machine, self, 4096);
     b.fair = true;
     assert_int_equal(bare_run(&b, "random", 1, 0), RAD_OUTCOME_FINISHED);

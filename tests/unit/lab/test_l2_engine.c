@@ -426,7 +426,7 @@ static void machines_are_described(void **state)
         void *self;
         assert_int_equal(strncmp(m->name, "l2-", 3), 0);
         assert_non_null(m->about);
-        assert_int_equal(m->create(&self, &t.c, &error), 0);
+        assert_int_equal(m->create(&self, m, &t.c, &error), 0);
         uint32_t sites = 0;
         while (m->site_name(self, sites)) sites++;
         assert_in_range(sites, 1, RAD_SITES_MAX);
@@ -448,7 +448,7 @@ static void sites_have_names(void **state)
     void *self;
     const char *name;
     uint32_t pops = 0, own = 0;
-    assert_int_equal(t.machine->create(&self, &t.c, &error), 0);
+    assert_int_equal(t.machine->create(&self, t.machine, &t.c, &error), 0);
     for (uint32_t i = 0; (name = t.machine->site_name(self, i)) != NULL; i++) {
         pops += strncmp(name, "rad__deque_pop: load ", 21) == 0;
         own += strstr(name, "deque") == NULL;
@@ -468,7 +468,7 @@ static void running_out_of_memory_is_reported(void **state)
         void *self;
         rad_error error = {0};
         rad__alloc_fail_at(n);
-        int code = t.machine->create(&self, &t.c, &error);
+        int code = t.machine->create(&self, t.machine, &t.c, &error);
         rad__alloc_fail_at(0);
         if (code == 0) {
             t.machine->destroy(self);

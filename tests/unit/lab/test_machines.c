@@ -36,7 +36,7 @@ static void the_table_is_in_order_and_complete(void **state)
     assert_null(rad_machine_find("Counter"));
 }
 
-static int own_create(void **self, const rad_case *c, rad_error *error)
+static int own_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)c;
     (void)error;

@@ -33,7 +33,7 @@ typedef struct safe {
 static uint32_t spin; /* work per run, for slow machines */
 static uint32_t code_min = CODE_MIN;
 
-static int safe_create(void **self, const rad_case *c, rad_error *error)
+static int safe_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     safe *s = rad__alloc(1, sizeof *s);
     if (s == NULL) return rad__error_memory(error);

@@ -334,7 +334,7 @@ static void the_earlier_of_two_blocks_may_move_too(void **state)
 static rad_case sized;
 static bool (*sized_fails)(const rad_case *c);
 
-static int sized_create(void **self, const rad_case *c, rad_error *error)
+static int sized_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)error;
     sized = *c;

@@ -347,7 +347,7 @@ typedef struct units {
     uint32_t go, red, green, blue;
 } units;
 
-static int units_create(void **self, const rad_case *c, rad_error *error)
+static int units_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     units *u = malloc(sizeof *u);
     if (u == NULL) return rad__error_memory(error);

@@ -24,27 +24,16 @@ typedef struct spinner {
     uint32_t words[4], inside;
 } spinner;
 
-static void *spinner_of(enum kind kind, const rad_case *c)
+static int spinner_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     spinner *s = calloc(1, sizeof *s);
     assert_non_null(s);
-    s->kind = kind;
+    (void)error;
+    s->kind = *(const enum kind *)m->own;
     s->repaired = c->repaired;
-    return s;
+    *self = s;
+    return 0;
 }
-
-#define CREATE(name, kind)                                                                                             \
-    static int name(void **self, const rad_case *c, rad_error *error)                                                  \
-    {                                                                                                                  \
-        (void)error;                                                                                                   \
-        *self = spinner_of(kind, c);                                                                                   \
-        return 0;                                                                                                      \
-    }
-CREATE(peterson_create, PETERSON)
-CREATE(ticket_create, TICKET)
-CREATE(seqlock_create, SEQLOCK)
-CREATE(lonely_create, LONELY)
-CREATE(weak_lock_create, WEAK_LOCK)
 
 static void spinner_reset(void *self, rad_kernel *k)
 {
@@ -169,15 +158,19 @@ static const char *spinner_limits(const rad_machine *m, const rad_case *c)
     return c->repaired ? "on paper" : NULL;
 }
 
-#define SPINNER(kind_name, make)                                                                                       \
+static const enum kind kinds[] = {PETERSON, TICKET, SEQLOCK, LONELY, WEAK_LOCK};
+
+#define SPINNER(kind_name, kind)                                                                                       \
     {                                                                                                                  \
-        .name = kind_name, .about = "spins", .bug = "see above", .bug_site = RAD_NONE, .create = make,                 \
-        .destroy = free, .reset = spinner_reset, .step = spinner_step, .idle = spinner_idle, .limits = spinner_limits  \
+        .name = kind_name, .own = &kinds[kind], .about = "spins", .bug = "see above", .bug_site = RAD_NONE,            \
+        .create = spinner_create, .destroy = free, .reset = spinner_reset, .step = spinner_step, .idle = spinner_idle, \
+        .limits = spinner_limits                                                                                       \
     }
 
 static const rad_machine spinners[KINDS] = {
-    SPINNER("peterson", peterson_create), SPINNER("ticket", ticket_create),       SPINNER("seqlock", seqlock_create),
-    SPINNER("lonely", lonely_create),     SPINNER("weak-lock", weak_lock_create),
+    [PETERSON] = SPINNER("peterson", PETERSON),    [TICKET] = SPINNER("ticket", TICKET),
+    [SEQLOCK] = SPINNER("seqlock", SEQLOCK),       [LONELY] = SPINNER("lonely", LONELY),
+    [WEAK_LOCK] = SPINNER("weak-lock", WEAK_LOCK),
 };
 
 static rad_target spinner_target(enum kind kind, bool repaired)

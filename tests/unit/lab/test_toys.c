@@ -72,7 +72,7 @@ static void rig_open(rig *r, const char *machine, const char *words, bool repair
     r->choices = malloc(CHOICES * sizeof *r->choices);
     rad_choice_buffer buffer = {r->choices, CHOICES, &r->count};
     assert_int_equal(rad__kernel_open(&r->k, buffer, &error), 0);
-    assert_int_equal(r->target.machine->create(&r->self, &r->target.c, &error), 0);
+    assert_int_equal(r->target.machine->create(&r->self, r->target.machine, &r->target.c, &error), 0);
     rad__kernel_use(r->k, r->target.machine, r->self);
 }
 
@@ -613,7 +613,7 @@ static void a_snapshot_goes_on_the_same(void **state)
         rig_open(&r, BUGS[i].machine, BUGS[i].words, i % 2 == 0);
         swap_watch w = {.base.ran = watch_swap, .machine = r.target.machine};
         rad_error error = {.code = 0};
-        assert_int_equal(w.machine->create(&w.other, &r.target.c, &error), 0);
+        assert_int_equal(w.machine->create(&w.other, w.machine, &r.target.c, &error), 0);
         w.size = w.machine->save(r.self, NULL);
         w.snapshot = malloc(w.size);
         for (uint64_t seed = 1; seed <= 200; seed++) {
@@ -724,7 +724,7 @@ static void running_out_of_memory_is_reported(void **state)
                 void *self;
                 error.code = 0;
                 rad__alloc_fail_at(n);
-                int code = m->create(&self, &t.c, &error);
+                int code = m->create(&self, m, &t.c, &error);
                 rad__alloc_fail_at(0);
                 if (code == 0) {
                     m->destroy(self);

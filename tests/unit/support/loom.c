@@ -37,7 +37,7 @@ static bool loom_twisted(const rad_kernel *k, enum loom_twist what)
     return loom_twist == what && rad_step_count(k) >= loom_twist_at;
 }
 
-static int loom_create(void **self, const rad_case *c, rad_error *error)
+static int loom_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)error;
     loom_state *s = calloc(1, sizeof *s);
@@ -192,7 +192,7 @@ int loom_open(loom *l, const rad_target *t, rad_error *error)
         free(l->choices);
         return code;
     }
-    assert_int_equal(t->machine->create(&l->self, &t->c, error), 0);
+    assert_int_equal(t->machine->create(&l->self, t->machine, &t->c, error), 0);
     rad__kernel_use(l->kernel, t->machine, l->self);
     return 0;
 }

@@ -81,7 +81,7 @@ rad_policy *policy_named(const char *name)
 
 puppet *puppet_on_stage;
 
-static int puppet_create(void **self, const rad_case *c, rad_error *error)
+static int puppet_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)c, (void)error;
     *self = puppet_on_stage;
@@ -141,7 +141,7 @@ rad_target puppet_target(puppet *p)
 
 weave *weave_on_loom;
 
-static int weave_create(void **self, const rad_case *c, rad_error *error)
+static int weave_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     (void)c, (void)error;
     *self = weave_on_loom;

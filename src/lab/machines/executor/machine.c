@@ -404,8 +404,9 @@ static int world_create(rad_exec_world **out, const char *text, rad_error *error
     return 0;
 }
 
-static int exec_create(void **self, const rad_case *c, rad_error *error)
+static int exec_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     rad_exec_world *w = NULL;
     int code = world_create(&w, c->body, error);
     *self = w;

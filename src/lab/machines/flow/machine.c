@@ -102,8 +102,9 @@ static int trial_open(rad_flow_trial *t, const rad_case *c, rad_error *error)
     return status;
 }
 
-static int trial_create(void **self, const rad_case *c, rad_error *error)
+static int trial_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     char name[RAD_LEX_NAME_MAX + 1];
     *self = NULL;
     char *source = rad__flow_case_source(c, name, sizeof name, error);

@@ -102,8 +102,9 @@ static int allocate(rad__load_trial *t, rad_error *error)
     return t->actors && t->answers && t->lates && t->accounts && t->inputs ? 0 : rad__error_memory(error);
 }
 
-static int trial_create(void **self, const rad_case *c, rad_error *error)
+static int trial_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     rad__load_trial *t = rad__alloc(1, sizeof *t);
     *self = NULL;
     if (t == NULL) return rad__error_memory(error);
@@ -129,8 +130,9 @@ static const char scenario_preset[] = "{\"source\":[\"[runtime]\",\"duration_sec
                                       "3\",\"[[requests]]\",\"name = 'index'\","
                                       "\"path = '/'\",\"[simulated]\",\"latency_ms = 10\"]}";
 
-static int scenario_create(void **self, const rad_case *c, rad_error *error)
+static int scenario_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     static const char *const keys[] = {"source", NULL};
     *self = NULL;
     char *text = rad__case_source_text(c, keys, error);

@@ -127,8 +127,9 @@ static int trial_open(rad_session_trial *t, const rad_case *c, rad_error *error)
     return make_notes(t, p) ? 0 : rad__error_memory(error);
 }
 
-static int trial_create(void **self, const rad_case *c, rad_error *error)
+static int trial_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     *self = NULL;
     char *source = rad__session_case_source(c, error);
     if (source == NULL) return error->code;

@@ -120,11 +120,7 @@ static void aba_build(rad_vm *vm, const rad_case *c)
     rad__vm_thread(vm, "checker", checker, true);
 }
 
-static int aba_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = aba_build, .sites = aba_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy aba_toy = {.build = aba_build, .sites = aba_sites};
 
 static const rad_param aba_params[] = {
     [POPPERS] = {"poppers", 1, 1, 16, "threads that pop one node", false},
@@ -139,6 +135,6 @@ const rad_machine rad__toy_aba = {
     .params = aba_params,
     .bug = "top can be the same node as before and yet another stack: a node in use comes back",
     .bug_site = POP_CAS,
-    .create = aba_create,
+    .own = &aba_toy,
     VM_FUNCTIONS,
 };

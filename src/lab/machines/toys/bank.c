@@ -80,11 +80,7 @@ static void bank_invariant(const rad_vm *vm, rad_kernel *k)
               "%lld in all accounts together, expected %lld", (long long)sum, (long long)accounts * START);
 }
 
-static int bank_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {bank_build, bank_invariant, bank_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy bank_toy = {bank_build, bank_invariant, bank_sites};
 
 static const rad_param bank_params[] = {
     [ACCOUNTS] = {"accounts", 3, 2, 64, "accounts; money moves from the first to the others", false},
@@ -99,7 +95,7 @@ const rad_machine rad__toy_bank = {
     .params = bank_params,
     .bug = "the lock is released between looking and moving: two clerks take the same money",
     .bug_site = TAKE,
-    .create = bank_create,
+    .own = &bank_toy,
     .check = rad__vm_check,
     VM_FUNCTIONS,
 };

@@ -127,11 +127,7 @@ static void bluetooth_build(rad_vm *vm, const rad_case *c)
     rad__vm_main(vm, SPAWN, 0, 1 + requests);
 }
 
-static int bluetooth_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = bluetooth_build, .sites = bluetooth_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy bluetooth_toy = {.build = bluetooth_build, .sites = bluetooth_sites};
 
 static const rad_param bluetooth_params[] = {
     [REQUESTS] = {"requests", 1, 1, 32, "threads that use the driver", false},
@@ -144,6 +140,6 @@ const rad_machine rad__toy_bluetooth = {
     .params = bluetooth_params,
     .bug = "a request looks whether the driver stops before it counts itself as using it",
     .bug_site = R_WORK,
-    .create = bluetooth_create,
+    .own = &bluetooth_toy,
     VM_FUNCTIONS,
 };

@@ -133,17 +133,9 @@ static void buffer_if_invariant(const rad_vm *vm, rad_kernel *k)
               "the buffer holds %lld of at most %lld items", (long long)count, (long long)capacity);
 }
 
-static int buffer_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = buffer_build, .sites = buffer_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy buffer_toy = {.build = buffer_build, .sites = buffer_sites};
 
-static int buffer_if_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {buffer_if_build, buffer_if_invariant, buffer_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy buffer_if_toy = {buffer_if_build, buffer_if_invariant, buffer_sites};
 
 static const rad_param buffer_params[] = {
     [PRODUCERS] = {"producers", 2, 1, 16, "threads that put", false},
@@ -159,7 +151,7 @@ const rad_machine rad__toy_buffer = {
     .params = buffer_params,
     .bug = "a wakeup can go to a thread of the wrong kind, which sleeps again: then all sleep",
     .bug_site = C_SIGNAL,
-    .create = buffer_create,
+    .own = &buffer_toy,
     VM_FUNCTIONS,
 };
 
@@ -169,7 +161,7 @@ const rad_machine rad__toy_buffer_if = {
     .params = buffer_params,
     .bug = "a woken thread does not look again: the count leaves 0 ... capacity",
     .bug_site = C_WOKEN,
-    .create = buffer_if_create,
+    .own = &buffer_if_toy,
     .check = rad__vm_check,
     VM_FUNCTIONS,
 };

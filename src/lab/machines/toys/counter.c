@@ -48,11 +48,7 @@ static void counter_build(rad_vm *vm, const rad_case *c)
     rad__vm_thread(vm, "checker", checker, true);
 }
 
-static int counter_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = counter_build, .sites = counter_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy counter_toy = {.build = counter_build, .sites = counter_sites};
 
 static const rad_param counter_params[] = {
     [N] = {"n", 2, 2, 64, "threads", false},
@@ -66,6 +62,6 @@ const rad_machine rad__toy_counter = {
     .params = counter_params,
     .bug = "each increment is a read and a write: one of two that overlap is lost",
     .bug_site = WRITE,
-    .create = counter_create,
+    .own = &counter_toy,
     VM_FUNCTIONS,
 };

@@ -47,11 +47,7 @@ static void crash_build(rad_vm *vm, const rad_case *c)
     for (int64_t i = 0; i < c->params[N]; i++) rad__vm_thread(vm, "user", user, true);
 }
 
-static int crash_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = crash_build, .sites = crash_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy crash_toy = {.build = crash_build, .sites = crash_sites};
 
 static const rad_param crash_params[] = {
     [N] = {"n", 2, 2, 64, "threads that use the resource", false},
@@ -64,6 +60,6 @@ const rad_machine rad__toy_crash = {
     .params = crash_params,
     .bug = "`ready` is written before the pointer is: the process dies with a segmentation fault",
     .bug_site = FOLLOW,
-    .create = crash_create,
+    .own = &crash_toy,
     VM_FUNCTIONS,
 };

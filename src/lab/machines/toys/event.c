@@ -72,11 +72,7 @@ static void event_build(rad_vm *vm, const rad_case *c)
     rad__vm_thread(vm, "setter", setter, true);
 }
 
-static int event_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = event_build, .sites = event_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy event_toy = {.build = event_build, .sites = event_sites};
 
 static const rad_param event_params[] = {
     [N] = {"n", 1, 1, 64, "threads that wait", false},
@@ -89,6 +85,6 @@ const rad_machine rad__toy_event = {
     .params = event_params,
     .bug = "the waiter reads the flag before it locks: a signal in between is lost",
     .bug_site = W_WAIT,
-    .create = event_create,
+    .own = &event_toy,
     VM_FUNCTIONS,
 };

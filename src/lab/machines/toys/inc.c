@@ -19,11 +19,7 @@ static void inc_build(rad_vm *vm, const rad_case *c)
         vm_thread_starts(vm, rad__vm_thread(vm, "adder", program, true), R5, c->params[K]);
 }
 
-static int inc_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = inc_build, .sites = inc_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy inc_toy = {.build = inc_build, .sites = inc_sites};
 
 static const rad_param inc_params[] = {
     [N] = {"n", 2, 1, 64, "threads", false},
@@ -36,6 +32,6 @@ const rad_machine rad__toy_inc = {
     .about = "threads add to one cell, atomically: nothing is wrong, every schedule differs",
     .params = inc_params,
     .bug_site = RAD_NONE,
-    .create = inc_create,
+    .own = &inc_toy,
     VM_FUNCTIONS,
 };

@@ -23,11 +23,7 @@ static void independent_build(rad_vm *vm, const rad_case *c)
     }
 }
 
-static int independent_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = independent_build, .sites = independent_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy independent_toy = {.build = independent_build, .sites = independent_sites};
 
 static const rad_param independent_params[] = {
     [N] = {"n", 2, 1, 64, "threads", false},
@@ -40,6 +36,6 @@ const rad_machine rad__toy_independent = {
     .about = "threads write to a cell of their own: nothing is wrong, all schedules are one class",
     .params = independent_params,
     .bug_site = RAD_NONE,
-    .create = independent_create,
+    .own = &independent_toy,
     VM_FUNCTIONS,
 };

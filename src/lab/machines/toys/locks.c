@@ -44,11 +44,7 @@ static void locks_build(rad_vm *vm, const rad_case *c)
     vm_thread_starts(vm, rad__vm_thread(vm, "backward", backward, true), R5, c->params[ROUNDS]);
 }
 
-static int locks_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = locks_build, .sites = locks_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy locks_toy = {.build = locks_build, .sites = locks_sites};
 
 static const rad_param locks_params[] = {
     [ROUNDS] = {"rounds", 1, 1, 1000, "how often each thread takes both locks", false},
@@ -61,6 +57,6 @@ const rad_machine rad__toy_locks = {
     .params = locks_params,
     .bug = "they take the locks in opposite order: each can hold one and wait for the other",
     .bug_site = SECOND,
-    .create = locks_create,
+    .own = &locks_toy,
     VM_FUNCTIONS,
 };

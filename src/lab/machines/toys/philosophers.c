@@ -44,11 +44,7 @@ static void philosophers_build(rad_vm *vm, const rad_case *c)
     }
 }
 
-static int philosophers_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = philosophers_build, .sites = philosophers_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy philosophers_toy = {.build = philosophers_build, .sites = philosophers_sites};
 
 static const rad_param philosophers_params[] = {
     [N] = {"n", 3, 2, 64, "philosophers, and forks", false},
@@ -62,6 +58,6 @@ const rad_machine rad__toy_philosophers = {
     .params = philosophers_params,
     .bug = "when all hold their first fork, none gets a second one",
     .bug_site = SECOND,
-    .create = philosophers_create,
+    .own = &philosophers_toy,
     VM_FUNCTIONS,
 };

@@ -152,9 +152,10 @@ static void program_build(rad_vm *vm, const rad_case *c)
     rad__vm_thread(vm, "checker", checker, true);
 }
 
-static int program_create(void **self, const rad_case *c, rad_error *error)
+static const vm_toy program_toy = {.build = program_build, .sites = program_sites};
+
+static int program_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
-    static const vm_toy toy = {.build = program_build, .sites = program_sites};
     const rad_json_source s = {"body", error};
     const rad_json_source place = {NULL, error};
     *self = NULL;
@@ -162,7 +163,7 @@ static int program_create(void **self, const rad_case *c, rad_error *error)
     if (body == NULL) return error->code;
     int code = program_check(&place, body);
     json_decref(body);
-    return code ? code : rad__vm_create(self, &toy, c, error);
+    return code ? code : rad__vm_create(self, m, c, error);
 }
 
 /* ---- Smaller programs ------------------------------------------------------------------------------ */
@@ -262,9 +263,10 @@ const rad_machine rad__toy_program = {
     .bug_site = WRITE,
     .body = "{\"threads\":[[\"lock 0\",\"inc 0\",\"unlock 0\",\"inc 1\"],"
             "[\"inc 1\",\"lock 0\",\"inc 0\",\"unlock 0\"]]}",
+    .own = &program_toy,
     .create = program_create,
     .size = program_size,
     .reduce = program_reduce,
     .heir = program_heir,
-    VM_FUNCTIONS,
+    VM_BUILT,
 };

@@ -392,11 +392,7 @@ static void qsort_build(rad_vm *vm, const rad_case *c)
     qsort_main(vm, &p);
 }
 
-static int qsort_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = qsort_build, .sites = qsort_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy qsort_toy = {.build = qsort_build, .sites = qsort_sites};
 
 static const rad_param qsort_params[] = {
     [ELEMENTS] = {"elements", 32, 8, 64, "elements of the list", false},
@@ -412,6 +408,6 @@ const rad_machine rad__toy_qsort_mt = {
     .params = qsort_params,
     .bug = "a worker can see that it has work before it can see which",
     .bug_site = W_COUNT,
-    .create = qsort_create,
+    .own = &qsort_toy,
     VM_FUNCTIONS,
 };

@@ -64,11 +64,7 @@ static void reorder_build(rad_vm *vm, const rad_case *c)
     if (!together) rad__vm_main(vm, SPAWN, 0, n);
 }
 
-static int reorder_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = reorder_build, .sites = reorder_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy reorder_toy = {.build = reorder_build, .sites = reorder_sites};
 
 static const rad_param reorder_params[] = {
     [N] = {"n", 3, 3, 100, "threads: setters, then checkers", false},
@@ -84,6 +80,6 @@ const rad_machine rad__toy_reorder = {
     .params = reorder_params,
     .bug = "the checker can read between the two writes",
     .bug_site = SEE_B_AGAIN,
-    .create = reorder_create,
+    .own = &reorder_toy,
     VM_FUNCTIONS,
 };

@@ -144,11 +144,7 @@ static void safestack_build(rad_vm *vm, const rad_case *c)
     rad__vm_main(vm, SPAWN, 0, threads);
 }
 
-static int safestack_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = safestack_build, .sites = safestack_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy safestack_toy = {.build = safestack_build, .sites = safestack_sites};
 
 static const rad_param safestack_params[] = {
     [THREADS] = {"threads", 3, 1, 16, "threads", false},
@@ -163,6 +159,6 @@ const rad_machine rad__toy_safestack = {
     .params = safestack_params,
     .bug = "pop can take the link of an element that is just being pushed again",
     .bug_site = USE_READ,
-    .create = safestack_create,
+    .own = &safestack_toy,
     VM_FUNCTIONS,
 };

@@ -123,11 +123,7 @@ static void stringbuffer_build(rad_vm *vm, const rad_case *c)
     rad__vm_main(vm, SPAWN, 0, 2);
 }
 
-static int stringbuffer_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = stringbuffer_build, .sites = stringbuffer_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy stringbuffer_toy = {.build = stringbuffer_build, .sites = stringbuffer_sites};
 
 static const rad_param stringbuffer_params[] = {
     [ROUNDS] = {"rounds", 1, 1, 16, "how often each thread does its part", false},
@@ -141,6 +137,6 @@ const rad_machine rad__toy_stringbuffer = {
     .params = stringbuffer_params,
     .bug = "the buffer can be erased between asking for its length and copying as many characters",
     .bug_site = A_COPY,
-    .create = stringbuffer_create,
+    .own = &stringbuffer_toy,
     VM_FUNCTIONS,
 };

@@ -132,11 +132,7 @@ static void twostage_build(rad_vm *vm, const rad_case *c)
     if (!together) rad__vm_main(vm, SPAWN, 0, n);
 }
 
-static int twostage_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = twostage_build, .sites = twostage_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy twostage_toy = {.build = twostage_build, .sites = twostage_sites};
 
 static const rad_param twostage_params[] = {
     [N] = {"n", 3, 2, 200, "threads: writers, then readers", false},
@@ -153,6 +149,6 @@ const rad_machine rad__toy_twostage = {
     .params = twostage_params,
     .bug = "no lock is held over both stages: the reader can see the first without the second",
     .bug_site = R_UNLOCK_2,
-    .create = twostage_create,
+    .own = &twostage_toy,
     VM_FUNCTIONS,
 };

@@ -99,7 +99,7 @@ typedef struct vm_totals {
 
 typedef struct rad_vm rad_vm;
 
-/* What is special about one toy. */
+/* What is special about one toy: rad_machine.own. */
 typedef struct vm_toy {
     void (*build)(rad_vm *vm, const rad_case *c);
     void (*invariant)(const rad_vm *vm, rad_kernel *k); /* or NULL */
@@ -145,7 +145,7 @@ struct rad_vm {
 
 /* ---- The machine's functions ---------------------------------------------------------------------- */
 
-RAD_INTERNAL int rad__vm_create(void **self, const vm_toy *toy, const rad_case *c, rad_error *error);
+RAD_INTERNAL int rad__vm_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error);
 RAD_INTERNAL void rad__vm_destroy(void *self);
 RAD_INTERNAL void rad__vm_reset(void *self, rad_kernel *k);
 RAD_INTERNAL void rad__vm_step(void *self, rad_kernel *k, uint32_t action);
@@ -157,8 +157,10 @@ RAD_INTERNAL void rad__vm_load(void *self, const void *from);
 RAD_INTERNAL const char *rad__vm_kind_name(const void *self, uint32_t kind);
 RAD_INTERNAL const char *rad__vm_site_name(const void *self, uint32_t site);
 
-/* The part of a rad_machine that all toys share; `check` is added by those with an invariant. */
-#define VM_FUNCTIONS                                                                                                   \
+/* The part of a rad_machine that all toys share; `check` is added by those with an invariant. VM_BUILT is for one whose
+ * create does more. */
+#define VM_FUNCTIONS .create = rad__vm_create, VM_BUILT
+#define VM_BUILT                                                                                                       \
     .destroy = rad__vm_destroy, .reset = rad__vm_reset, .step = rad__vm_step, .idle = rad__vm_idle,                    \
     .state = rad__vm_state, .save = rad__vm_save, .load = rad__vm_load, .kind_name = rad__vm_kind_name,                \
     .site_name = rad__vm_site_name

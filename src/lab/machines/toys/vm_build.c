@@ -158,12 +158,12 @@ static bool build_all(rad_vm *vm)
     return build_layout(vm);
 }
 
-int rad__vm_create(void **self, const vm_toy *toy, const rad_case *c, rad_error *error)
+int rad__vm_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
     rad_vm *vm = rad__alloc(1, sizeof *vm);
     *self = NULL;
     if (vm == NULL) return rad__error_memory(error);
-    vm->toy = toy;
+    vm->toy = m->own;
     vm->c = *c;
     if (!build_all(vm)) {
         rad__vm_destroy(vm);

@@ -485,23 +485,11 @@ static void wsq_state_build(rad_vm *vm, const rad_case *c)
     wsq_build_kind(vm, c, WSQ_STATE);
 }
 
-static int wsq_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = wsq_build, .sites = wsq_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy wsq_toy = {.build = wsq_build, .sites = wsq_sites};
 
-static int wsq_interlocked_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = wsq_interlocked_build, .sites = wsq_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy wsq_interlocked_toy = {.build = wsq_interlocked_build, .sites = wsq_sites};
 
-static int wsq_state_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = wsq_state_build, .sites = wsq_sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy wsq_state_toy = {.build = wsq_state_build, .sites = wsq_sites};
 
 /* The published programs have one thief, that of wsq-state has two. */
 #define WSQ_PARAMS(thieves)                                                                                            \
@@ -520,7 +508,7 @@ const rad_machine rad__toy_wsq = {
     .params = wsq_params,
     .bug = "push fills the last slot, which a thief may be about to read",
     .bug_site = SLOT_WRITE,
-    .create = wsq_create,
+    .own = &wsq_toy,
     VM_FUNCTIONS,
 };
 
@@ -530,7 +518,7 @@ const rad_machine rad__toy_wsq_interlocked = {
     .params = wsq_params,
     .bug = "push fills the last slot, which a thief may be about to read",
     .bug_site = SLOT_WRITE,
-    .create = wsq_interlocked_create,
+    .own = &wsq_interlocked_toy,
     VM_FUNCTIONS,
 };
 
@@ -540,6 +528,6 @@ const rad_machine rad__toy_wsq_state = {
     .params = wsq_state_params,
     .bug = "a thread without a row in the table makes it grow without a lock",
     .bug_site = TABLE_FIND,
-    .create = wsq_state_create,
+    .own = &wsq_state_toy,
     VM_FUNCTIONS,
 };

@@ -538,8 +538,9 @@ static void tell_beginning(void)
 
 /* ---- The machine -------------------------------------------------------------------------------------- */
 
-static int machine_create(void **self, const rad_case *c, rad_error *error)
+static int machine_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
+    (void)m;
     (void)c;
     (void)error;
     *self = &rad__stage;
