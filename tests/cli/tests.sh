@@ -56,6 +56,9 @@ has flat "pass soon: 60 runs; not every schedule was tried, $halfway; fair sched
 fails loses "check at step"
 has out "tests_counter.c:40: all_write: check failed: total == writers" "with expression, file, line and function"
 fails fails_at_once "check at step 0: tests_counter.c:60: fails_at_once: check failed: total == 1"
+try show tests-fails_at_once.min.raddle.json -- ./tests
+has out "Where it failed" "before the first decision, too, the report says where"
+has out "tests_counter.c:60 in rad_test_of_fails_at_once" "which line"
 fails chooses "always at step 0: tests_counter.c:66: chooses: not always: the sum is"
 has out "the sum is 8 (a + b + c < 8)" "shrunk towards 0"
 fails faults "check at step"
@@ -279,6 +282,7 @@ has err "two tests are called 'a': one.c:3 and two.c:2" "are named"
 cat >little.c <<'END'
 #include <raddle.h>
 #include <raddle/test.h>
+#include <stdlib.h>
 RAD_PARAM(limit, 1, "a name that another one begins with")
 RAD_PARAM(limit_high, 1, "that one")
 RAD_TEST(apart)
@@ -288,6 +292,10 @@ RAD_TEST(apart)
 RAD_TEST(draws)
 {
     rad_check(rad_random() != rad_random());
+}
+RAD_TEST(dies)
+{
+    abort();
 }
 RAD_TEST(in_time)
 {
@@ -338,6 +346,9 @@ has out "too_late: not within 2 fair steps" "and one step more"
 has out "FAIL  first_only: check at step 0: little.c:" "a select of one fiber alone is a choice"
 try test ./little swapped --runs 20
 has out "fault: a disk" "a fault has its own name"
+try test ./little dies --runs 5
+has out "Where it failed" "a test that dies at once"
+has out "in rad_test_of_dies" "the report says where"
 run ./little --threads --runs 60 all_chosen
 hasnt out "note:" "on threads repetitions choose differently, and all that there is; and faults come"
 try test ./little long_or_short --max-steps 20 --runs 9

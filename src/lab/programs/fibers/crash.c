@@ -84,7 +84,8 @@ static void tell_crash(const ucontext_t *c, const void *fault)
         w.stepped = false;
         dl_iterate_phdr(step_in, &w);
     }
-    rad__frames_tell_failed(&calls, full);
+    if (rad__stage.prefix) rad__stage_tell_runners(); /* nobody knows of any yet */
+    rad__frames_tell_failed(rad__stage.current, &calls, full);
     rad__stream_put(&rad__server_stream, &(rad_record){.what = RAD_STREAM_DONE}, NULL);
     rad__stream_send(&rad__server_stream);
 }

@@ -135,19 +135,20 @@ static void tell_waiting(const rad_runner *but)
     }
 }
 
-void rad__frames_tell_failed(const rad_backtrace *calls, bool full)
+void rad__frames_tell_failed(const rad_runner *r, const rad_backtrace *calls, bool full)
 {
-    tell_stack(rad__stage.current, calls, full ? RAD_STACK_FULL : RAD_STACK_FAILED);
-    tell_waiting(rad__stage.current);
+    tell_stack(r, calls, full ? RAD_STACK_FULL : RAD_STACK_FAILED);
+    tell_waiting(r);
 }
 
 void rad__frames_tell_all(bool failed)
 {
     rad_backtrace calls;
+    const rad_runner *r = rad__stage.current ? rad__stage.current : rad__stage.end.runner;
     if (!rad__tell_streams()) return;
-    if (failed && rad__stage.current) {
-        calls_of(rad__stage.current, &calls);
-        rad__frames_tell_failed(&calls, false);
+    if (failed && r) {
+        calls_of(r, &calls);
+        rad__frames_tell_failed(r, &calls, false);
     } else {
         tell_waiting(NULL);
     }

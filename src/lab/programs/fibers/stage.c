@@ -278,6 +278,7 @@ void rad__program_fails(uint32_t oracle, const char *at, const char *format, ...
     rad_runner *r = rad__stage.current;
     va_list args;
     e->oracle = oracle;
+    e->runner = r;
     if (oracle == RAD_ORACLE_MISUSE || oracle == RAD_ORACLE_CLOSED) {
         e->object = r->object;
         e->site = r->site;
@@ -514,10 +515,15 @@ void rad__stage_begin(void)
     rad__around_began();
 }
 
+void rad__stage_tell_runners(void)
+{
+    for (uint32_t i = 0; i < rad__stage.runner_count; i++) tell_runner(&rad__stage.runners[i]);
+}
+
 static void tell_beginning(void)
 {
     rad_stage *s = &rad__stage;
-    for (uint32_t i = 0; i < s->runner_count; i++) tell_runner(&s->runners[i]);
+    rad__stage_tell_runners();
     rad__objects_tell();
     for (uint32_t i = 0; i < s->runner_count; i++) {
         rad_runner *r = &s->runners[i];

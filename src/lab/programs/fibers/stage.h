@@ -83,9 +83,10 @@ struct rad_lab_exec {
 
 /* How the program ended, kept until the kernel can hear of it. */
 typedef struct rad_stage_end {
-    int status;      /* of exit, or of main */
-    uint32_t oracle; /* RAD_NONE: no failure */
-    int error;       /* it cannot be explored: a code of rad_error; 0: no */
+    int status;         /* of exit, or of main */
+    uint32_t oracle;    /* RAD_NONE: no failure */
+    int error;          /* it cannot be explored: a code of rad_error; 0: no */
+    rad_runner *runner; /* that failed; NULL: none did */
     const void *object;
     uint32_t site; /* from which the role of the object follows */
     char at[200];  /* the place that tells failures apart */
@@ -235,6 +236,9 @@ RAD_INTERNAL void rad__goals_tell(void);
 /* The run asks or changes what the kernel does not control. */
 RAD_INTERNAL void rad__stage_is_uncontrolled(void);
 
+/* Tells the kernel which runners there are, of a program that dies before anything was told. */
+RAD_INTERNAL void rad__stage_tell_runners(void);
+
 /* Tells the kernel how the program ended. */
 RAD_INTERNAL void rad__stage_tell_end(void);
 
@@ -348,7 +352,7 @@ RAD_INTERNAL void rad__frames_tell_all(bool failed);
 
 /* The same, of the one that runs: these are its calls; `full`: nothing is left of its stack. */
 struct rad_backtrace;
-RAD_INTERNAL void rad__frames_tell_failed(const struct rad_backtrace *calls, bool full);
+RAD_INTERNAL void rad__frames_tell_failed(const rad_runner *r, const struct rad_backtrace *calls, bool full);
 
 /* The fiber or thread whom a lock knows by this number; RAD_NONE: none that is a fiber. */
 RAD_INTERNAL uint32_t rad__runner_of_strand(uint64_t who);
