@@ -56,11 +56,7 @@ static void sleeper_build(rad_vm *vm, const rad_case *c)
     rad__vm_thread(vm, "setter", setter, true);
 }
 
-static int sleeper_create(void **self, const rad_case *c, rad_error *error)
-{
-    static const vm_toy toy = {.build = sleeper_build, .sites = sites};
-    return rad__vm_create(self, &toy, c, error);
-}
+static const vm_toy sleeper_toy = {.build = sleeper_build, .sites = sites};
 
 static const rad_param sleeper_params[] = {
     [ROUNDS] = {"rounds", 5, 1, 2000, "of the loop", true},
@@ -73,7 +69,7 @@ static const rad_machine sleeper_machine = {.name = "spin-sleeper",
                                             .params = sleeper_params,
                                             .bug = "nobody is woken",
                                             .bug_site = RAD_NONE,
-                                            .create = sleeper_create,
+                                            .own = &sleeper_toy,
                                             VM_FUNCTIONS};
 
 static rad_target sleeper(bool repaired, int64_t rounds, int64_t manner)
