@@ -221,7 +221,7 @@ void fibers_explore(fibers_explorer *e, const fibers_program *p, const fibers_se
     shared->program = *p;
     for (uint32_t i = 0; i < FIBERS_SOONS; i++) shared->ranks[i] = i;
     do explore_once(e, set, strategy ? strategy : "dfs", runs, !is_quiet, out);
-    while (out->is_right && (out->is_complete || strategy) && next_permutation(shared->ranks, ordered));
+    while (out->is_right && (out->is_complete || strategy) && !e->in_order && next_permutation(shared->ranks, ordered));
 }
 
 static bool is_reached(const fibers_set *set, const fibers_explored *found, const fibers_result *r)

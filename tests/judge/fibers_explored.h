@@ -9,7 +9,8 @@ typedef struct fibers_explorer {
     char raddle[4000], guest[4000]; /* paths */
     char room[40];                  /* a folder */
     struct fibers_shared *shared;
-    bool loud; /* what raddle says goes to standard error */
+    bool loud;     /* what raddle says goes to standard error */
+    bool in_order; /* deadlines come in the order in which they are written, and in no other */
 } fibers_explorer;
 
 /* False: this build cannot explore programs. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # judge_explored.sh BUILD_DIR — random programs of fibers under `raddle explore`, other ones every day: every schedule of the
-# small ones, 24 schedules of each of 30 larger ones. No result but those that the reference allows, and all of them where
-# every schedule was tried. Failures print the program.
+# small ones, 24 schedules of each of 30 larger ones; and scenes, every schedule of 15, some of 11 large ones. No result but
+# those that the reference allows, and all of them where every schedule was tried. Failures print the program.
 # Takes 2 minutes.
 set -eu
 build=${1:?usage: judge_explored.sh BUILD_DIR}
