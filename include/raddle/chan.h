@@ -1,12 +1,12 @@
 /* raddle/chan.h — channels, and waiting for several things at once.
  *
  * A channel carries values of one size from those who send to those who receive, first in, first out. With a capacity
- * of 0 a send and a receive meet: neither ends before the other is there. All calls are for anybody: fibers park,
- * threads sleep.
+ * of 0 a send and a receive meet: neither returns before the other has come. Any fiber or thread may make any call:
+ * fibers park, threads sleep.
  *
- * Close      afterwards nothing is taken any more: a send answers RAD_ECLOSED, also one that waits. What was taken is
- *            received first; then a receive answers RAD_ECLOSED, and rad_chan_code says with which code it was
- *            closed. */
+ * Close      afterwards every send returns RAD_ECLOSED, also one that waits. Values that the channel has already
+ *            accepted are received first; then a receive returns RAD_ECLOSED, and rad_chan_code has the code with which
+ *            it was closed. */
 #ifndef RADDLE_CHAN_H
 #define RADDLE_CHAN_H
 
@@ -22,8 +22,8 @@ typedef struct rad_chan rad_chan;
 /* What a full channel does with one more. */
 enum rad_chan_mode {
     RAD_CHAN_BLOCKS = 0, /* the sender waits */
-    RAD_CHAN_DROPS_NEW,  /* it is thrown away */
-    RAD_CHAN_DROPS_OLD   /* the oldest in it is */
+    RAD_CHAN_DROPS_NEW,  /* the new value is thrown away */
+    RAD_CHAN_DROPS_OLD   /* the oldest value in it is thrown away */
 };
 
 /* Values of `size` bytes (0: signals without content), `capacity` of them. RAD_EINPUT: modes that drop need room for
@@ -70,9 +70,9 @@ RAD_API RAD_MUST_USE int rad_send_spawn(rad_fiber *fiber, rad_chan *chan, const 
 /* ---- Tasks in order -------------------------------------------------------------------------------------- */
 
 /* A channel of fibers (values of sizeof(rad_fiber), RAD_CHAN_BLOCKS): they run at the same time and end in any order,
- * but their results are received in the order in which they were sent. The capacity bounds how many are under way.
- * Who waits for the first waits, even if the second has ended. What lies in it belongs to it: receive everything
- * before it is destroyed. Both calls answer RAD_EINPUT for any other channel. */
+ * but their results are received in the order in which they were sent. The capacity bounds how many run at a time.
+ * Receiving the first one waits for it, even if the second has ended. Fibers in the channel belong to it: receive all
+ * of them before it is destroyed. Both calls return RAD_EINPUT for any other channel. */
 
 /* Starts fn(arg), and sends its handle. When that fails, as rad_send does, the fiber is waited for, however long it
  * takes, and given up; if the caller was cancelled, or is meanwhile, the fiber is cancelled, too. By a fiber.
@@ -87,15 +87,15 @@ RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_fiber_result *re
 
 /* ---- Pools ----------------------------------------------------------------------------------------------- */
 
-/* Things that are costly to make and used again and again (connections, buffers ...): who needs one takes it, and
+/* Objects that are costly to make and used again and again (connections, buffers ...): a fiber or thread takes one and
  * gives it back; at most `capacity` exist. */
 typedef struct rad_pool rad_pool;
 
 /* Any of them may be NULL. The fiber or thread that takes, gives back or destroys calls them, with no lock held: they
  * may wait, and several may run at a time, each with another item. */
 typedef struct rad_pool_calls {
-    int (*on_create)(void *context, void *item); /* memory that is all zero becomes one; 0, or why not */
-    int (*on_reset)(void *context, void *item);  /* it was given back; not 0: it is of no use any more */
+    int (*on_create)(void *context, void *item); /* makes an item of memory that is all zero; 0, or an error */
+    int (*on_reset)(void *context, void *item);  /* an item was given back; not 0: it cannot be used again */
     void (*on_destroy)(void *context, void *item);
     void *context;
 } rad_pool_calls;
@@ -104,18 +104,18 @@ typedef struct rad_pool_calls {
  * RAD_ENOMEM. */
 RAD_API RAD_MUST_USE int rad_pool_create(rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls);
 
-/* One that was given back last; or else a new one, if there may be more; or else waits until one is given back: first
- * come, first served. *item is the caller's until it gives it back. Anybody. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED,
- * RAD_ENOMEM, or what on_create answered; then *item is NULL. RAD_ON_TAKE does the same in a select. */
+/* Takes the item that was given back last; or else makes a new one, if the capacity allows; or else waits until one is
+ * given back, first come, first served. *item is the caller's until it gives it back. Anybody. RAD_ETIMEOUT,
+ * RAD_ECANCELED, RAD_ECLOSED, RAD_ENOMEM, or the error of on_create; then *item is NULL. RAD_ON_TAKE does the same in a
+ * select. */
 RAD_API RAD_MUST_USE int rad_pool_take(rad_pool *pool, void **item, rad_time until);
 
 /* Anybody, once for each item that was taken, also after the pool was closed. Waits only if on_reset does. */
 RAD_API void rad_pool_give(rad_pool *pool, void *item);
 
-/* Afterwards nothing can be taken: a take returns RAD_ECLOSED, also one that waits; one that is inside on_create
- * already still gets its item. Idle items are destroyed here;
- * those that are out are destroyed when they are given back. Any number of times; the first one counts. True: this was
- * it. Waits only if on_destroy does. */
+/* Afterwards a take returns RAD_ECLOSED, also one that waits; one that is already inside on_create still gets its item.
+ * Idle items are destroyed here, items in use when they are given back. Any number of times; only the first call
+ * counts, and returns true. Waits only if on_destroy does. */
 RAD_API bool rad_pool_close(rad_pool *pool, int code);
 
 /* The code it was closed with; 0 while it is open. */

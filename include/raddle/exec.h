@@ -8,7 +8,7 @@
  *         if (f->n < 2) { f->result = f->n; return RAD_RUN_DONE; }
  *         fib left = {.n = f->n - 1}, right = {.n = f->n - 2};
  *         rad_group group = RAD_GROUP_INIT(w);
- *         rad_group_spawn(w, &group, &left.job, fib_run);        // anybody may run the left half
+ *         rad_group_spawn(w, &group, &left.job, fib_run);        // any worker may run the left half
  *         enum rad_run ours = fib_run(&right.job, w);            // the right one is ours
  *         if (!rad_group_wait(w, &group)) return RAD_RUN_FAILED; // runs other tasks meanwhile
  *         if (ours != RAD_RUN_DONE) return ours;
@@ -16,18 +16,17 @@
  *         return RAD_RUN_DONE;
  *     }
  *
- * An executor has a number of *workers*, each a thread with a queue of its own: it runs what it spawned last
+ * An executor has a number of *workers*, each a thread with a queue of its own: it runs its newest task
  * first, and when it has nothing to do, takes the oldest task of another worker. A *task* is a struct
  * of yours that begins with a rad_task; the executor allocates nothing for it, copies nothing, and never drops one.
  *
- * Ownership  A task belongs to the executor from the moment a call took it until its run answers
+ * Ownership  A task belongs to the executor from the moment a call has accepted it until its run returns
  *            DONE or FAILED, or until `drop` gets it. Then it is yours: free it inside its own run, as the last
  *            thing it does, or wherever you know that it has ended. It may also spawn itself as the last thing it
- *            does, and answer DONE. A call that refuses a task leaves it yours.
+ *            does, and return DONE. A call that refuses a task leaves it yours.
  * Blocking   Only rad_exec_join, rad_exec_destroy and rad_group_wait wait for tasks. All other calls take a
  *            bounded time; some of them wake a thread, which is a system call.
- * fork       An executor stays with the process that made it: in a child it has no threads, and no call on it is of any
- *            use there.
+ * fork       An executor stays with the process that made it: a child has no threads for it, and must not call it.
  * Errors     Calls that can fail say how. A programmer's mistake (a worker that is not the caller's, a group with
  *            tasks that was not waited for …) is undefined, or stops the process with a message where that
  *            is cheap to notice.
@@ -75,19 +74,19 @@ struct rad_task {
 /* All zero is a good choice. */
 typedef struct rad_exec_options {
     uint32_t workers;     /* threads, at most 256; 0: as many as there are CPUs the process may use */
-    uint32_t steal_tries; /* how many others a worker asks before it looks at the shared queue again; 0: 4 */
+    uint32_t steal_tries; /* other workers to steal from before a look at the shared queue; 0: 4 */
     uint32_t hoard;       /* after this many local spawns a sleeping worker is woken for certain; 0: 32 */
     uint32_t spin_us;     /* how long a worker may search before it sleeps, 1 … 50 µs; 0: 50, or none if there
-                           * are more workers than CPUs; RAD_SPIN_NONE: it asks around once */
-    uint64_t seed;        /* of the order in which others are asked */
+                           * are more workers than CPUs; RAD_SPIN_NONE: it tries every worker once */
+    uint64_t seed;        /* of the order in which workers steal from each other */
     size_t stack_size;    /* of each worker's thread, at least 64 KiB; 0: 8 MiB */
     size_t scratch_size;  /* bytes of scratch memory for each worker; see rad_worker_scratch */
     bool pin;             /* worker i stays on the i-th CPU the process may use */
-    bool plain_wake;      /* wake workers in turn, asleep or not: simple, and slower; stacks of those who
+    bool plain_wake;      /* wake workers in turn, asleep or not: simple, and slower; stacks of tasks that
                           * wait for groups are not bounded then */
-    bool stop_on_failure; /* a task that fails stops everything, instead of letting what there is run */
-    /* When stopped: gets each task that was taken and will not be run (but no job of a group: waiting for
-     * that returns false; and a blocked one only when it is woken). Called on threads of the executor or in destroy,
+    bool stop_on_failure; /* a task that fails stops the executor; otherwise accepted tasks still run */
+    /* When stopped: gets each accepted task that will not run (a blocked one only when it is woken; never a job of a
+     * group: the wait for that returns false). Called on threads of the executor or in destroy,
      * perhaps on several at a time. NULL: none. */
     void (*drop)(void *context, rad_task *task);
     void *drop_context;
@@ -97,8 +96,8 @@ typedef struct rad_exec_options {
  * out of its range), RAD_ENOMEM, RAD_EIO (no thread to be had); nothing is left behind. */
 RAD_API RAD_MUST_USE int rad_exec_create(rad_exec **exec, const rad_exec_options *options, rad_error *error);
 
-/* Joins, and frees everything. Nobody else may be inside a call on this executor, nor come: a spawn or wake on another
- * thread may still be under way when its task has ended already. NULL is fine. */
+/* Joins, and frees everything. No other thread may be inside a call on this executor, or make one later: a spawn or
+ * wake on another thread may still be running when its task has already ended. NULL is fine. */
 RAD_API void rad_exec_destroy(rad_exec *exec);
 
 /* From any thread, tasks included. True: the executor has it, and will run it. False: the gate is shut (close,
@@ -111,9 +110,9 @@ RAD_API RAD_MUST_USE bool rad_exec_spawn_batch(rad_exec *exec, rad_task *const *
 /* The same for a task that only worker `index` may run. */
 RAD_API RAD_MUST_USE bool rad_exec_spawn_on(rad_exec *exec, uint32_t index, rad_task *task);
 
-/* From any thread: a task that returned BLOCKED (or is about to) runs again; once for each time it blocks. The gate
- * is not asked: it was let in before. To be used after the task itself has said that it may be woken;
- * from then on its run touches nothing of it but returns. */
+/* From any thread: a task that returned BLOCKED (or is about to) runs again; once for each time it blocks. Works also
+ * when the gate is shut. Call it only after the task has published that it may be woken; from then on the task's run
+ * must not touch the task, and returns. */
 RAD_API void rad_exec_wake(rad_exec *exec, rad_task *task);
 RAD_API void rad_exec_wake_on(rad_exec *exec, uint32_t index, rad_task *task);
 
@@ -123,14 +122,13 @@ RAD_API void rad_exec_close(rad_exec *exec);
 
 /* Shuts the gate and waits until all tasks have finished and the workers have ended. 0, or the code of the first
  * task that failed. Any number of times, from several threads, but not from a task of this executor.
- * A task that blocks for ever is waited for for ever. */
+ * Waits forever for a task that stays blocked. */
 RAD_API int64_t rad_exec_join(rad_exec *exec);
 
 RAD_API uint32_t rad_exec_workers(const rad_exec *exec);
 
-/* Counted by each worker for itself and added up without stopping anybody: exact when nothing runs. A group whose last
- * job ended on another worker spawns a task of its own that ends the wait: it counts as one that ran, ended and was
- * spawned. */
+/* Each worker counts for itself, and the counts are added up while workers run: exact only when nothing runs. A group
+ * whose last job ended on another worker spawns a task of its own that ends the wait; that task is counted, too. */
 typedef struct rad_exec_counts {
     uint64_t ran;        /* calls of run */
     uint64_t ended;      /* answers DONE and FAILED */

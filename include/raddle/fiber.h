@@ -21,8 +21,8 @@
  * Time       every call that may wait has a deadline `until`, by the clock of rad_now: 0 means now or never, and does
  *            not park, RAD_FOREVER none. rad_after(ns) is ns nanoseconds from now.
  * Results    0 or more is success. RAD_ETIMEOUT: the deadline has passed; nothing was done. RAD_ECANCELED: the fiber
- *            has been cancelled and is to clean up and return; nothing was done. Other codes are named at each call.
- *            The compiler warns when a program ignores a result without which it would use what it did not get:
+ *            has been cancelled and should clean up and return; nothing was done. Other codes are named at each call.
+ *            The compiler warns when a program ignores the result of a call that may have done nothing:
  *            RAD_IGNORE(call) ignores one on purpose. rad_sleep may be ignored, except in a loop: a cancelled fiber
  *            does not sleep.
  * Threads    "anybody" means any fiber or thread; a thread that waits sleeps. "a fiber" means fibers only.
@@ -30,10 +30,10 @@
  *            forked. A child may start a runtime of its own, or exec.
  * Signals    Workers block all signals but those of faults, so that other threads handle them; a child that a fiber
  *            starts inherits that mask. Give it another one: POSIX_SPAWN_SETSIGMASK, or sigprocmask before exec.
- * Ownership  what is passed by pointer stays the caller's, unless it says otherwise.
- * Mistakes   (a call for fibers by a thread, a handle that is given up twice, a nursery that is not open ...) stop the
- *            process with a line "raddle: CALL: what is wrong" on standard error, and SIGABRT, where that is cheap to
- *            notice: docs/fibers.md, "Mistakes". */
+ * Ownership  what is passed by pointer stays the caller's, unless the call says otherwise.
+ * Mistakes   (a call for fibers by a thread, a handle that is given up twice, a nursery that is not open ...) that are
+ *            cheap to notice stop the process with a line "raddle: CALL: what is wrong" on standard error, and SIGABRT:
+ *            docs/fibers.md, "Mistakes". */
 #ifndef RADDLE_FIBER_H
 #define RADDLE_FIBER_H
 
@@ -54,7 +54,7 @@ RAD_API rad_time rad_after(uint64_t ns); /* rad_now() + ns, or RAD_FOREVER if th
 
 /* ---- Running ---------------------------------------------------------------------------------------- */
 
-/* What a fiber does. It answers 0, or a code of its own, which join and the nursery report. */
+/* What a fiber does. It returns 0, or a code of its own, which join and the nursery report. */
 typedef int (*rad_fn)(void *arg);
 
 #define RAD_SIGNAL_NONE (-1)
@@ -69,21 +69,21 @@ typedef struct rad_options {
     uint32_t extra_workers; /* at most this many more threads, one at a time, while something is ready and workers are
                         * blocked in system calls or compute for long; 0: up to 128; RAD_NONE: none. They end when
                         * they have had nothing to do for a while. There are never more than 256 workers in all */
-    uint32_t slack_us; /* a worker that sleeps may wake so much after a timer is due, at most a second, so that one wake
-                   * serves several timers; 0: 50; RAD_NONE: none */
+    uint32_t slack_us; /* a sleeping worker may wake up to this long after a timer is due, at most a second, so that one
+                   * wake serves several timers; 0: 50; RAD_NONE: none */
     uint32_t blocking_threads; /* most threads for rad_blocking; 0: 256 */
     uint32_t stall_ms;         /* a fiber that keeps a worker for longer is named on standard error, once; 0: never */
-    bool no_deadlock_report; /* when no fiber can ever run again, wait for ever, instead of a report and exit status 124
+    bool no_deadlock_report; /* when no fiber can ever run again, wait forever, instead of a report and exit status 124
                              * (of rad_main: a runtime of rad_runtime_create may always get fibers from outside) */
     int backtrace_signal;    /* for backtraces of fibers that run, in stall reports and dumps; 0: SIGURG;
                            * RAD_SIGNAL_NONE: none. If the program has a handler for it, its handler stays and
                            * there are no such backtraces. See docs/fibers.md, "Debugging" */
     bool pin;                /* worker i stays on the i-th CPU the process may use, going round */
-    uint64_t seed;           /* of the order in which workers help one another */
+    uint64_t seed;           /* of the order in which workers steal from each other */
 } rad_options;
 
-/* Starts a runtime, runs main(arg) as its first fiber, and returns what that answers, when it and all other fibers have
- * ended. Fibers that are left when main has returned are waited for. `options` may be NULL. When the runtime cannot be
+/* Starts a runtime, runs main(arg) as its first fiber, and returns its result when it and all other fibers have
+ * ended. Fibers that still run when main has returned are waited for. `options` may be NULL. When the runtime cannot be
  * started: RAD_EINPUT, RAD_ENOMEM, RAD_EIO, and *error (which may be NULL) says why. Not by a fiber. */
 RAD_API RAD_MUST_USE int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *error);
 
@@ -96,8 +96,8 @@ RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options 
  * destroyed. */
 RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
 
-/* Takes no more fibers, neither from outside nor from fibers (RAD_ECLOSED), and cancels those there are. Does not
- * wait. Anybody, any number of times. */
+/* Refuses new fibers, from outside and from fibers (RAD_ECLOSED), and cancels all others. Does not wait. Anybody, any
+ * number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
 /* Fibers may wait inside a catch, and in destructors during unwinding: what a C++ runtime knows of exceptions goes with
@@ -108,13 +108,13 @@ RAD_API bool rad_cxx_loaded(void);
 
 /* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
  * when, to an open file; for one that waits or runs also its calls, innermost first, at most 32
- * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: what is
- * said of a fiber is true of some moment. The file stays the caller's. RAD_EIO. */
+ * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: each line
+ * was true at some moment during the call. The file stays the caller's. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
-/* Waits until all fibers have ended, and frees everything. Handles of its fibers are no good any more. From now on
- * fibers come only from fibers: rad_runtime_spawn answers RAD_ECLOSED. A thread that is inside one of the calls above
- * is waited for; none may be begun when the last fiber may have ended. Not by a fiber. NULL is fine. */
+/* Waits until all fibers have ended, and frees everything; handles of its fibers are then invalid. From now on only
+ * fibers may spawn: rad_runtime_spawn returns RAD_ECLOSED. Waits for threads that are inside one of the calls above;
+ * none may begin such a call when the last fiber may have ended. Not by a fiber. NULL is fine. */
 RAD_API void rad_runtime_destroy(rad_runtime *rt);
 
 /* ---- Fibers ----------------------------------------------------------------------------------------- */
@@ -264,16 +264,16 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
 
 /* ---- Cancellation ----------------------------------------------------------------------------------- */
 
-/* Asks the fiber to end: every call of it that may wait answers RAD_ECANCELED from now on, also the one it is in,
- * unless what that one waits for comes before the fiber has noticed. Its code decides what to do about that. With
- * `until` = 0 calls still do what can be done at once; those of raddle/sync.h, rad_read and the like do so with any.
- * Does not wait. Anybody; a fiber that has ended, or {NULL, 0}: nothing happens. */
+/* Asks the fiber to end: every call of it that may wait returns RAD_ECANCELED from now on, also the one it is in,
+ * unless what that one waits for comes before the fiber has noticed. The fiber's code decides how to react. With
+ * `until` = 0 calls still succeed if they need not wait; those of raddle/sync.h, rad_read and the like do so with any
+ * `until`. Does not wait. Anybody; a fiber that has ended, or {NULL, 0}: nothing happens. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
-/* Whether the calling fiber was, shielded or not. Never, for a thread. */
+/* Whether the calling fiber was cancelled, shielded or not. For a thread: false. */
 RAD_API bool rad_is_canceled(void);
 
-/* While it is shielded a fiber is not told, neither of a cancellation nor of its nursery's deadline, so that it can
+/* While a fiber is shielded, neither a cancellation nor its nursery's deadline affects its calls, so that it can
  * wait while it cleans up. Its children are not shielded. Nests. A fiber. */
 RAD_API void rad_shield(bool on);
 
@@ -285,18 +285,17 @@ typedef struct rad_nursery {
     uint64_t private_[24];
 } rad_nursery;
 
-/* A fiber. Its children are cancelled when `deadline` comes, or that of the nursery which the fiber itself is in: what
- * they wait for then, or begin to wait for later, answers RAD_ECANCELED. What can be had at once they still get, but
+/* A fiber. Its children are cancelled when `deadline` comes, or that of the nursery which the fiber itself is in: calls
+ * in which they wait then, or later, return RAD_ECANCELED. Calls that need not wait still succeed, but
  * rad_sleep and rad_ticker_wait return RAD_ECANCELED. If the time of the call has passed, too, the earlier of the two
  * counts, of equal ones the nursery's: a call whose own was earlier returns RAD_ETIMEOUT, a sleep or a tick 0. */
 RAD_API void rad_nursery_open(rad_nursery *n, rad_time deadline);
 
 /* As rad_spawn, into the nursery. By the fiber that opened it, by fibers in it, or by fibers in nurseries below it;
- * any other caller is a mistake. RAD_ECLOSED: it takes no more, or it
- * was waited for and has no fibers any more. */
+ * any other caller is a mistake. RAD_ECLOSED: it was closed, or it was waited for and has no fibers any more. */
 RAD_API RAD_MUST_USE int rad_nursery_spawn(rad_nursery *n, rad_fiber *fiber, rad_fn fn, void *arg);
 
-/* The same for callers that need neither a handle nor an answer: if it fails, rad_nursery_wait returns the code (unless
+/* The same for callers that need neither a handle nor a result: if it fails, rad_nursery_wait returns the code (unless
  * a child failed before, or the nursery was cancelled before), and the nursery is cancelled; with RAD_ECLOSED the
  * fibers in it are not. */
 RAD_API void rad_nursery_go(rad_nursery *n, rad_fn fn, void *arg);
@@ -305,17 +304,17 @@ RAD_API void rad_nursery_go(rad_nursery *n, rad_fn fn, void *arg);
  * thread. A nursery that the fiber opened itself is not meant. It is open as long as the fiber runs. */
 RAD_API rad_nursery *rad_nursery_current(void);
 
-/* Cancels all fibers in it, and those in nurseries which they opened. Anybody who knows that it is open. `reason` is
- * what rad_nursery_wait will answer, unless a child has failed before. 0 ends it on purpose: children that answer
- * RAD_ECANCELED afterwards have not failed, those that answer another code have. The first reason counts. Nurseries
- * below it are cancelled with the same reason, or with RAD_ECANCELED if it is 0. */
+/* Cancels all fibers in it, and those in nurseries which they opened. Any caller that knows that it is open.
+ * rad_nursery_wait will return `reason`, unless a child has failed before. With 0 the nursery does not fail: children
+ * that return RAD_ECANCELED afterwards have not failed, those that return another code have. The first reason counts.
+ * Nurseries below it are cancelled with the same reason, or with RAD_ECANCELED if it is 0. */
 RAD_API void rad_nursery_cancel(rad_nursery *n, int reason);
 
-/* It takes no more fibers; those in it continue. Anybody that knows that it is open, any number of times. */
+/* Refuses new fibers; those in it continue. Any caller that knows that it is open, any number of times. */
 RAD_API void rad_nursery_close(rad_nursery *n);
 
 /* Waits until all have ended; then the nursery is closed. By the fiber that opened it. 0, or the code of the first
- * child that answered something else, or the reason of the cancellation. A child that fails does not cancel the
+ * child that returned something else, or the reason of the cancellation. A child that fails does not cancel the
  * others. When the waiting fiber is cancelled, or was before, the children are too, with the reason RAD_ECANCELED, and
  * the wait continues. */
 RAD_API RAD_MUST_USE int rad_nursery_wait(rad_nursery *n);

@@ -10,9 +10,9 @@
  *     rad_flow_run(f, "cases/17", &o, &r, &error);       // from the beginning
  *     rad_flow_resume(f, "cases/17", &o, &r, &error);    // when it was interrupted, killed, or the power failed
  *
- * What can be relied on:
- *     commands    one that was begun is never begun again, unless it was in doubt (its own process, or the machine,
- *                 died before it could record that) and the caller, or the task's on_doubt, says so. Killing the runner
+ * Guaranteed:
+ *     commands    a command that was started is never started again, unless it was in doubt (its shim, or the host,
+ *                 died before the end was recorded) and the caller, or the task's on_doubt, says so. Killing the runner
  *                 leaves nothing in doubt: commands continue, and the next runner takes their results.
  *     functions   at least once, each time with the same key
  *     signals     each is taken once, also if it was sent while no runner lived
@@ -110,7 +110,7 @@ typedef struct rad_flow_options {
     uint32_t settle_count;
     uint32_t jobs;      /* commands at a time; 0: as many as there are processors */
     bool unsynced;      /* nothing is synced: fast, safe from kill, not from a power failure */
-    volatile int *stop; /* when it becomes nonzero: leave what runs to itself, and end. May be NULL */
+    volatile int *stop; /* when it becomes nonzero: end; running commands continue. May be NULL */
     void (*watch)(void *context, const rad_flow_progress *progress); /* may be NULL */
     void *context;
 } rad_flow_options;
@@ -130,7 +130,7 @@ enum rad_flow_end {
 typedef struct rad_flow_result {
     enum rad_flow_end end;
     char text[512];   /* why; "" when it is done */
-    char task[64];    /* FAILED: whose failure nobody caught; "": no task's */
+    char task[64];    /* FAILED: the task whose failure no handler caught; "": no task's */
     char doubt[256];  /* IN_DOUBT: the key of the first attempt in doubt; "": it is longer than that */
     char case_id[64]; /* also when the call failed, if the case had begun */
     uint64_t steps;
@@ -207,7 +207,7 @@ RAD_API int rad_flow_logs(const char *folder, const char *task_or_key, char **te
 /* ---- Executions in memory: the caller runs tasks and timers ----------------------------------------------- */
 
 /* The same machine without directory, clock and processes: it takes steps until it needs something, says what it
- * wants, and gets what came of it. Fed the same before the same steps it does the same, and has the same digest. */
+ * needs, and gets the result. The same results before the same steps give the same run and digest. */
 typedef struct rad_flow_instance rad_flow_instance;
 
 /* Of the options: policy, seed, settings. The flow must outlive it. */
@@ -230,7 +230,7 @@ RAD_API enum rad_flow_now rad_flow_go(rad_flow_instance *i, uint64_t steps);
 enum rad_flow_wish_kind {
     RAD_FLOW_WISH_START = 1, /* run the task */
     RAD_FLOW_WISH_STOP,      /* its result is not wanted any more */
-    RAD_FLOW_WISH_TIMER,     /* tell me after delay_ns */
+    RAD_FLOW_WISH_TIMER,     /* give_timer after delay_ns */
     RAD_FLOW_WISH_NO_TIMER
 };
 
@@ -271,7 +271,7 @@ RAD_API char *rad_flow_instance_value(const rad_flow_instance *i, const char *na
 /* ---- To look at ------------------------------------------------------------------------------------------ */
 
 typedef struct rad_flow_facts {
-    const char *about;  /* "" when nothing is said */
+    const char *about;  /* "" when the file has none */
     const char *sha256; /* of the file's text */
     uint32_t statements, operations, tasks, data, signals;
 } rad_flow_facts;
@@ -297,7 +297,7 @@ typedef struct rad_flow_replayed {
 /* Every step again from the journal; nothing is run or written. `steps` (may be NULL): a line for each; rad_free it. */
 RAD_API int rad_flow_replay(const char *folder, rad_flow_replayed *out, char **steps, rad_error *error);
 
-/* What was recorded of a case, on another text of its flow: can that do it, too? Steps are known by stable names: the
+/* Whether another text of the flow could have done what was recorded of a case. Steps are compared by stable names: the
  * path of the token, and what it does there (a task by its name), not by line. */
 typedef struct rad_flow_replayed_on {
     bool fits;

@@ -20,7 +20,7 @@ enum rad_flow_property {
     RAD_FLOW_NO_DEAD_TASK,    /* every task is started in some run */
     RAD_FLOW_NO_DEAD_CODE,    /* every statement and every branch is reached in some run */
     RAD_FLOW_PROPER_END,      /* no task runs any more when the case completes */
-    RAD_FLOW_NO_LIVELOCK,     /* it cannot go round for ever without a way to an end */
+    RAD_FLOW_NO_LIVELOCK,     /* it cannot loop forever without a way to an end */
     RAD_FLOW_CAN_END,         /* whatever has happened, some end can be reached */
     RAD_FLOW_CONFLUENT,       /* with the same outcomes every order ends in the same state and data */
     RAD_FLOW_PROPERTIES

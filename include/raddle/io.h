@@ -29,14 +29,14 @@
  *              other devices,    and what cannot be opened once more: wait until they are ready, and then call. There,
  *              masters of ptys   too, the thread waits if another process was quicker, and a write passes at most
  *                                PIPE_BUF bytes at a time (64 to a terminal).
- *            Regular files, directories and disks never would block, so deadlines mean nothing to them: the thread
- *            waits as long as the disk takes. If that is long: rad_blocking.
- * Answers    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. What the system
- *            refuses comes by value, too: rad_errno(answer) is its errno, and 0 for every other answer. errno itself
+ *            Regular files, directories and disks are always ready to the system, so deadlines have no effect: the
+ *            thread waits as long as the disk takes. If that is long: rad_blocking.
+ * Results    as in raddle/fiber.h: RAD_ETIMEOUT and RAD_ECANCELED mean that nothing was done. Errors of the system
+ *            are results, too: rad_errno(answer) is the errno, and 0 for every other result. errno itself
  *            may be another thread's by then.
  * Close      by rad_fd_close: calls that wait for the descriptor return RAD_ECLOSED. close(2) is fine when none waits.
- * fork       is all right for threads of the child: they wait for themselves. Runtimes stay with the parent.
- * Ready      is what was true a moment ago: when several fibers read from one descriptor another may be quicker.
+ * fork       threads of the child may make these calls. Runtimes stay with the parent.
+ * Ready      means that it was ready a moment ago: if several fibers read from one descriptor, another may be quicker.
  *            rad_read then waits again. */
 #ifndef RADDLE_IO_H
 #define RADDLE_IO_H
@@ -54,11 +54,11 @@ struct sockaddr;
 enum {
     RAD_READABLE = 1, /* a read would not block: there are bytes, or it is the end, or an error */
     RAD_WRITABLE = 2, /* a write would not: there is room, or an error */
-    RAD_HUNG_UP = 4   /* the other side is gone, or there is an error; told beside these, never asked for */
+    RAD_HUNG_UP = 4   /* the other side is gone, or there is an error; returned with these, not part of `interest` */
 };
 
-/* Waits until the descriptor can be read or written, whatever of these `interest` names: those that are true, one at
- * least. Anybody, any number at a time; each returns. With `until` 0 it looks. Regular files,
+/* Waits until the descriptor can be read or written, as `interest` says, and returns those that are true, at least one.
+ * Anybody, any number at a time; each of them returns. With `until` 0 it does not wait. Regular files,
  * directories and devices that never block are ready at once. RAD_EINPUT: no descriptor. RAD_ECLOSED: it was closed by
  * rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
 RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
@@ -67,12 +67,12 @@ RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
  * case. Anybody. */
 RAD_API int rad_fd_close(int fd);
 
-/* Sets O_NONBLOCK, for all who share the open file. Descriptors from rad_accept have it. 0, or rad_errno. */
+/* Sets O_NONBLOCK, for all processes that share the open file. Descriptors from rad_accept have it. 0, or rad_errno. */
 RAD_API RAD_MUST_USE int rad_fd_prepare(int fd);
 
 /* ---- Reading and writing -------------------------------------------------------------------------- */
 
-/* What the system answered, as errno; 0: the answer is of another kind. */
+/* The errno of a result; 0: the result is no error of the system. */
 static inline int rad_errno(int64_t answer)
 {
     return answer < -1000 ? (int)(-1000 - answer) : 0;
@@ -81,8 +81,8 @@ static inline int rad_errno(int64_t answer)
 /* At most `size` bytes, as soon as there are any: how many; 0 is the end. */
 RAD_API RAD_MUST_USE int64_t rad_read(int fd, void *to, size_t size, rad_time until);
 
-/* All of them, in as many pieces as it takes: `size`. When something comes between (the deadline, a cancellation, an
- * error): how many were written, if any; calling again with the rest tells what it was. RAD_ETIMEOUT and RAD_ECANCELED
+/* Writes all of them, in as many pieces as it takes, and returns `size`. After a deadline, a cancellation or an
+ * error: how many were written, if any; calling again with the rest returns the reason. RAD_ETIMEOUT and RAD_ECANCELED
  * mean that nothing was written. If the reading end is closed, a fiber gets
  * EPIPE by rad_errno and no SIGPIPE, for workers block that signal; another thread gets both, as ever. */
 RAD_API RAD_MUST_USE int64_t rad_write(int fd, const void *from, size_t size, rad_time until);
@@ -100,10 +100,10 @@ RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address,
 /* Runs fn(arg) on a thread of its own, so that it may block as long as it wants, and waits until it has returned: 0,
  * and *answer (which may be NULL) is what it returned. There are as many of these threads as are needed, up to an
  * option (rad_options.blocking_threads); when all are busy it waits for one. RAD_ETIMEOUT: no thread has begun fn by
- * `until` (0: at once), which can happen while some are free, too. Once fn has begun it is waited for, whatever comes.
- * RAD_ECANCELED: it has not begun, and will not.
- * RAD_EIO, RAD_ENOMEM: there is no thread to be had. fn is not a fiber: it may call what anybody may. By anybody; on a
- * thread it is just a call. */
+ * `until` (0: at once), which can happen even if some are free. Once fn has begun, the call waits for it in any case.
+ * RAD_ECANCELED: fn has not begun, and will not.
+ * RAD_EIO, RAD_ENOMEM: no thread could be created. fn is not a fiber: it may make the calls that threads may. By
+ * anybody; on a thread it is just a call. */
 RAD_API RAD_MUST_USE int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);
 
 #ifdef __cplusplus

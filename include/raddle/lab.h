@@ -1,9 +1,9 @@
 /* raddle/lab.h — run, explore, replay, shrink and show machines.
  *
- * Everything the `raddle` command does is a call from here; the command adds words and colours. Calls
+ * The `raddle` command is built on these calls; it adds words and colours. Calls
  * return 0 or a negative RAD_E… code with the text in *error. A failure of the machine under test is a
  * result, not an error. Nothing here reads the environment or a random number. A clock is read for progress, for steps
- * that do not return, and for the budgets of time: where one of these ends a stage, the result says so. */
+ * that do not return, and for time budgets: if one of these ends a stage, the result says so. */
 #ifndef RADDLE_LAB_H
 #define RADDLE_LAB_H
 
@@ -131,14 +131,14 @@ typedef struct rad_run_request {
     uint64_t seed;
     const char *log;    /* write a strict log to this file; NULL: none */
     uint64_t log_limit; /* bytes; 0 = 256 MiB */
-    /* The run as an artifact, which expects what happened, be it a pass; rad_artifact_free it. NULL: no. NULL in it:
+    /* The run as an artifact that expects the same result, also a pass; rad_artifact_free it. NULL: no. NULL in it:
      * the run diverged. */
     struct rad_artifact **artifact;
     double hang_seconds; /* as in rad_explore_options */
     /* The decisions of the run as a value: rad_log_free it. NULL in it: the process of the run died, or it diverged. */
     struct rad_log **get_log;
-    /* Instead of `policy`, which is NULL then: the choices of this log, strictly. The first decision that is another
-     * one than the log's ends the run (RAD_RESULT_DIVERGED). */
+    /* Instead of `policy`, which is NULL then: the choices of this log, strictly. The first decision that differs
+     * from the log ends the run (RAD_RESULT_DIVERGED). */
     const struct rad_log *from_log;
     /* Of a run that diverged: decision, step, difference, expected and actual set, in full; rad_free it. NULL in it:
      * the run did not diverge. The verdict has the beginning of the text. */
@@ -282,14 +282,14 @@ typedef struct rad_explore_options {
     const char *strategy; /* NULL = "auto" */
     uint64_t runs;        /* 0 = RAD_RUNS_PRESET */
     uint64_t steps;       /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_PRESET */
-    /* At most; when that stops the search, `out_of_time` is set, and the result depends on the computer's speed.
+    /* At most; when that stops the search, `out_of_time` is set, and the result depends on the host's speed.
      * 0 = RAD_SECONDS_PRESET if `runs` is 0, no limit otherwise. */
     double seconds;
     uint64_t seed;
     uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
     bool stop_on_first; /* the run that fails is the last one counted */
     bool twice;         /* run everything twice and compare */
-    bool check;         /* look at the structures of Raddle after each step, not only now and then; slow */
+    bool check;         /* check Raddle's own structures after each step, not only every 1,024; slow */
     bool fair_only;     /* no searches in which loops run to their end: docs/write-a-machine.md */
     bool apart;         /* of a program: each run in a process of its own */
     bool races_fatal;   /* a data race ends its run, as any other failure does */
@@ -321,7 +321,7 @@ typedef struct rad_phase {
     bool bounded;         /* an exhaustive search (dfs and its bounds) */
     bool exhausted;       /* it finished: everything within the bound was tried */
     bool pruned;          /* the bound cut something off, so a higher one would see more */
-    bool endless;         /* some runs were cut or go round in circles: not tried to the end */
+    bool endless;         /* some runs were cut or repeat forever: not tried to the end */
     uint32_t spin_rounds; /* > 0: as in rad_case: not only fair schedules */
     uint64_t preemptions; /* … with at most this number of them */
     bool spent;           /* some actor used these rounds up, so more would see more */
@@ -348,12 +348,12 @@ typedef struct rad_exploration {
     uint64_t *suppressed_by;
     uint64_t suppressed_count;
     char sourceless[200]; /* why the source file of a race in a program under test was not known; "": all were */
-    /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. Those known to a process
-     * that died are counted anew. */
+    /* Distinct states met at decisions between actions, with strategy dedup; otherwise 0. States that only a process
+     * knew that died are counted again. */
     uint64_t states;
-    /* A program under test: runs that were made one after the other in a process, in which everything is put back in
-     * between; how many of these were made again in a fresh process, and were equal; and why each run had (from some
-     * run on) a process of its own, "" if it had not. */
+    /* A program under test: runs that were made one after the other in one process, whose state is restored after
+     * each; how many of these were repeated in a fresh process, and were equal; and why, from some run on, each run had
+     * a process of its own, "" if none had. */
     uint64_t in_process, audits;
     char apart[100];
     uint64_t evaluations[RAD_ORACLES_MAX];
@@ -386,7 +386,7 @@ RAD_API void rad_suppressions_free(const char *const *list);                    
  * The list stays the caller's; NULL: none. */
 RAD_API void rad_lab_suppress(const char *const *patterns);
 
-/* What is known now, in one sentence with its limits: what was found, what was tried, which bound was exhausted, how
+/* The verdict, in one sentence with its limits: what was found, what was tried, which bound is complete, how
  * many runs were cut, and what the machine and fairness leave out. */
 enum { RAD_STATEMENT_MAX = 600 };
 RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX]);
@@ -429,7 +429,7 @@ typedef struct rad_shrink_options {
     const char *const *suppressed; /* as in rad_explore_options: such a race is no second bug */
 } rad_shrink_options;
 
-/* Which budget ended a stage before it was done. Steps and runs are the same on every computer, time is not. */
+/* Which budget ended a stage before it was done. Steps and runs are the same on every host, time is not. */
 enum rad_budget { RAD_BUDGET_NONE = 0, RAD_BUDGET_RUNS, RAD_BUDGET_STEPS, RAD_BUDGET_TIME };
 
 typedef struct rad_shrink_report {
@@ -441,11 +441,11 @@ typedef struct rad_shrink_report {
     uint64_t certified_cut;            /* those that were not finished at the step limit: they prove nothing */
     uint64_t certified_held;           /* those in which an actor was held back: only fair schedules were tried */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
-    rad_artifact *second;              /* another bug met on the way that fails on the original case, or NULL */
+    rad_artifact *second;              /* another bug that shrinking met and that fails on the original case, or NULL */
 } rad_shrink_report;
 
 /* *out is a new artifact with the same failure identity, at most as large by rad_measure. `o` may be NULL:
- * presets. */
+ * defaults. */
 RAD_API int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out,
                            rad_shrink_report *report, rad_error *error);
 
@@ -470,7 +470,7 @@ typedef struct rad_source_place {
 typedef struct rad_source_stack {
     uint32_t actor; /* index into actors */
     bool failed;    /* the failure is here; otherwise it waits */
-    bool full;      /* … because nothing is left of its stack */
+    bool full;      /* … because its stack overflowed */
     uint32_t frame_count;
     const rad_source_place *frames;
 } rad_source_stack;
@@ -519,7 +519,7 @@ typedef struct rad_story {
     /* Of such a program that failed: where its fibers are, those that failed first. */
     uint32_t stack_count;
     const rad_source_stack *stacks;
-    /* Who should have woken whom, lines that end in "\n"; NULL: nothing is to be said. */
+    /* Why nothing woke the actors that wait, lines that end in "\n"; NULL: nothing is known. */
     char *blame;
     rad_verdict verdict;
     rad_measure measure;
@@ -540,7 +540,7 @@ RAD_API char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bo
 /* ---- Cases of the executor (machine `exec`) ------------------------------------------------------------
  * docs/dev/executor-cases.md has their fields. Targets own their bodies: rad_target_free. */
 
-/* At most so much of each; all at least 1 except the last two. */
+/* At most this many of each; all at least 1 except the last two. */
 typedef struct rad_exec_bounds {
     uint32_t workers, programs, tasks, length;
     uint32_t workers_min; /* 0 = 1 */

@@ -1,8 +1,8 @@
 /* raddle/load.h — load tests that can be repeated and replayed.
  *
- * A scenario (TOML, docs/load.md) says who asks whom for what, when, and what has to hold. A run executes it, on the
- * scenario's simulated target or on a real server, and writes a log; a log can be replayed without any server, analysed
- * and compared.
+ * A scenario (TOML, docs/load.md) says which virtual users send which requests when, and what must hold. A run executes
+ * it, on the scenario's simulated target or on a real server, and writes a log, which can be replayed without a server,
+ * analysed and compared.
  *
  *     rad_load_scenario *s;
  *     rad_load_read(&s, "checkout.toml", &error);
@@ -12,9 +12,9 @@
  *     rad_load_run(&r, s, &o, &error);
  *     char *text = rad_load_text(r, RAD_LOAD_SUMMARY, &error);
  *
- * What can be relied on:
+ * Guaranteed:
  *     plan        same scenario and seed: the same requests, bytes, think times and arrivals, also on a real server
- *     simulated   same scenario, seed and version: the same log, byte for byte, on any machine
+ *     simulated   same scenario, seed and version: the same log, byte for byte, on any host
  *     recorded    the log of a run on a real server replays to the same log, any number of times
  * Two runs on a real server are never promised to equal each other.
  *
@@ -37,7 +37,7 @@ RAD_API int rad_load_read(rad_load_scenario **s, const char *path, rad_error *er
 /* From memory; `name` is for messages, and files the scenario names are looked up beside it. */
 RAD_API int rad_load_parse(rad_load_scenario **s, const char *name, const char *text, size_t size, rad_error *error);
 RAD_API void rad_load_free(rad_load_scenario *s);
-/* Whether everything it asks of the environment is there. RAD_EINPUT: what is not. */
+/* Whether the files and environment variables that it names exist. RAD_EINPUT: which one does not. */
 RAD_API int rad_load_check(const rad_load_scenario *s, rad_error *error);
 /* What it is, in a few lines for people. rad_free the text; NULL: no memory. */
 RAD_API char *rad_load_outline(const rad_load_scenario *s);
@@ -66,7 +66,7 @@ typedef struct rad_load_progress {
 } rad_load_progress;
 
 typedef struct rad_load_options {
-    uint64_t seed;      /* 0: the scenario's; none there: one is drawn, and told */
+    uint64_t seed;      /* 0: the scenario's; if it has none, Raddle picks one (rad_load_facts.seed) */
     const char *log;    /* file to write; NULL: none */
     const char *target; /* URL instead of the scenario's (one target); NULL: the scenario's */
     enum rad_load_engine engine;
@@ -80,7 +80,7 @@ RAD_API rad_load_options rad_load_preset(void);
 
 typedef struct rad_load_result rad_load_result;
 
-/* RAD_EIO, RAD_ENOMEM: it could not be run to its end; *r has what there is, unless it is NULL. */
+/* RAD_EIO, RAD_ENOMEM: the run ended early; *r has the results until then, unless it is NULL. */
 RAD_API int rad_load_run(rad_load_result **r, const rad_load_scenario *s, const rad_load_options *o, rad_error *error);
 RAD_API void rad_load_result_free(rad_load_result *r);
 
@@ -105,8 +105,8 @@ RAD_API void rad_load_result_facts(const rad_load_result *r, rad_load_facts *fac
 
 /* ---- Logs ------------------------------------------------------------------------------------------------- */
 
-/* How much of a log there is. A run that was killed leaves a log without its end: it is good up to its last whole
- * block, and what a replay or an analysis says is about these turns only. */
+/* How long a log is. A run that was killed leaves a log without its end: it is good up to its last whole
+ * block, and a replay or an analysis covers these turns only. */
 typedef struct rad_load_extent {
     bool cut_off;
     bool in_header; /* cut off before its first block can begin: nothing can be made of it */
@@ -129,14 +129,14 @@ typedef struct rad_load_verdict {
 RAD_API int rad_load_replay(rad_load_verdict *verdict, rad_load_result **r, const char *path, const char *output,
                             bool partial, rad_error *error);
 
-/* The same log without what its inputs make of it; replay with an output makes it whole again. */
+/* The same log without its outputs, which follow from its inputs; replay with an output restores them. */
 RAD_API int rad_load_strip(const char *path, const char *output, rad_error *error);
 
 /* ---- A log, tick by tick ------------------------------------------------------------------------------------ */
 
 typedef struct rad_load_stepper rad_load_stepper;
 
-/* Stands before the first turn of a shard. */
+/* Begins before the first turn of a shard. */
 RAD_API int rad_load_stepper_open(rad_load_stepper **s, const char *path, uint32_t shard, rad_error *error);
 RAD_API void rad_load_stepper_free(rad_load_stepper *s);
 /* To a turn, from 1 on; 0: before the first. Forward or back; stops at the last one. */
@@ -172,8 +172,8 @@ RAD_API char *rad_load_text(const rad_load_result *r, enum rad_load_form form, r
 /* The same into a file: whole, or not at all. */
 RAD_API int rad_load_save(const rad_load_result *r, enum rad_load_form form, const char *path, rad_error *error);
 
-/* A directory for the results of a run, below `parent` (which is made if it is not there), named after the time it is:
- * events.log is for the run to write, the rest is written at the end. */
+/* A directory for the results of a run, below `parent` (which is created if it does not exist), named after the present
+ * time: the run writes events.log, the rest is written at the end. */
 typedef struct rad_load_folder rad_load_folder;
 RAD_API int rad_load_folder_open(rad_load_folder **f, const char *parent, rad_error *error);
 RAD_API const char *rad_load_folder_path(const rad_load_folder *f);
@@ -188,12 +188,12 @@ RAD_API void rad_load_folder_free(rad_load_folder *f);
 RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm);
 
 /* Two sides, each of one run or of several, beside each other. Rows that may be worse: p10, p50, p99, answers a second
- * and failed share, of each request name and of all. With enough runs a side a rank test decides (Wilcoxon, Mann,
- * Whitney; one-sided; Holm's correction over all rows), and how far off the medians are; with less, the threshold, if
- * there is one. docs/load-results.md has the rules. */
+ * and failed share, of each request name and of all. With enough runs a side, a rank test (Wilcoxon, Mann,
+ * Whitney; one-sided; Holm's correction over all rows) and the threshold decide; with fewer, the threshold alone, if
+ * one is given. docs/load-results.md has the rules. */
 typedef struct rad_load_diff_options {
-    double threshold_pct; /* how much worse counts; negative: 5 when it is tested, else nothing does */
-    double level_pct;     /* how often sides that are alike may be told apart; default: 1 */
+    double threshold_pct; /* how much worse counts; negative: 5 with a test, and nothing counts without one */
+    double level_pct;     /* how often equal sides may be reported as different, in percent; default: 1 */
     bool json;
 } rad_load_diff_options;
 
@@ -221,7 +221,7 @@ typedef struct rad_load_serve_options {
     uint64_t stall_every_ns, stall_ns;        /* nothing is answered in the last stall_ns of each stall_every_ns */
     uint32_t body_bytes;
     uint32_t requests_per_connection; /* 0: any number */
-    bool misbehave;                   /* some paths do what no server should: docs/load.md */
+    bool misbehave;                   /* some paths violate HTTP on purpose: src/load/serve/paths.c lists them */
     uint64_t seed;
     volatile int *stop;                              /* serves until it is not 0 */
     void (*listening)(void *context, uint32_t port); /* may be NULL */

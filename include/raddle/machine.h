@@ -1,12 +1,12 @@
 /* raddle/machine.h — how to describe something that can be explored.
  *
  * A *machine* is anything whose next step a policy can choose: threads over shared cells, an
- * executor, a protocol, a workflow. It answers a few questions (struct rad_machine); in return every
+ * executor, a protocol, a workflow. It implements a few functions (struct rad_machine); then every
  * tool of the lab works on it: explore, record, replay, shrink, show, corpus.
  *
- * The kernel (struct rad_kernel) owns the decisions. While it resets or steps a machine, the machine
- * calls the functions below to say who exists, what became enabled or disabled, what a step touched,
- * and to ask for choices on the way. A machine keeps no clock, no random numbers and nothing that
+ * The kernel (struct rad_kernel) makes the decisions. While it resets or steps a machine, the machine
+ * calls the functions below to create actors and objects, to say what became enabled or disabled and what
+ * a step touched, and to ask for choices. A machine has no clock, no random numbers and nothing that
  * depends on an address: everything it does is a function of its case and of the choices it was given.
  *
  *     reset(m, k)          rad_actor, rad_object, rad_action, rad_enable …
@@ -53,7 +53,7 @@ RAD_API void rad_announce(rad_kernel *k, uint32_t action, uint32_t site, uint32_
 
 /* ---- Inside a step ------------------------------------------------------------------------------ */
 
-/* A choice on the way: 0 … count-1, where 0 is the dull value (oldest first, newest store, no fault).
+/* A choice inside the step: 0 … count-1, where 0 is the default (oldest first, newest store, no fault).
  * A count of 1 is not a decision. Kinds are for people and for bounds. */
 enum rad_pick_kind {
     RAD_PICK_ACTION = 0, /* the kernel's own: which action is next */
@@ -77,8 +77,8 @@ RAD_API void rad_value(rad_kernel *k, uint64_t value);
  * the object; where there is none of these, the value follows unless it is 0 and there is no object. */
 RAD_API void rad_note(rad_kernel *k, uint32_t kind, uint32_t object, uint64_t value);
 
-/* The current actor offers its turn: the baseline goes to another one, and that is no preemption. Call it in a step
- * that found nothing to do. An actor that yields twice lets those go first that it kept waiting in between
+/* The current actor yields: the baseline continues with another actor, and that is no preemption. Call it in a step
+ * that found nothing to do. An actor that yields twice lets the actors run first that it kept waiting in between
  * (docs/write-a-machine.md, "Spinning"). */
 RAD_API void rad_yields(rad_kernel *k);
 
@@ -101,7 +101,7 @@ enum { RAD_IDENTITY_MAX = 240 };
 
 enum rad_oracle {
     RAD_ORACLE_DEADLOCK = 0,   /* nothing enabled, not finished */
-    RAD_ORACLE_LIVELOCK,       /* all that can run go round in circles, and that was shown */
+    RAD_ORACLE_LIVELOCK,       /* a fair round of steps ends in the state in which it began */
     RAD_ORACLE_CRASH,          /* the machine's process died */
     RAD_ORACLE_HANG,           /* a step does not return */
     RAD_ORACLE_NONDETERMINISM, /* the same choices gave another run */
@@ -130,8 +130,8 @@ typedef struct rad_code_site {
     const char *file, *module;
 } rad_code_site;
 
-/* Reports a failure that need not end the run: two accesses that race do harm in some runs only, and what comes after
- * them is worth seeing. Counts once a run for each pair of places; their order does not matter. In `explore` the run
+/* Reports a failure that need not end the run: a race does harm in some runs only, and another failure may come
+ * later. Counts once a run for each pair of places; their order does not matter. In `explore` the run
  * continues (unless told otherwise: rad_explore_options.races_fatal), elsewhere it ends after this step. */
 RAD_API void rad_race(rad_kernel *k, uint32_t oracle, uint32_t object, const rad_code_site *one,
                       const rad_code_site *other, const char *format, ...) RAD_PRINTF(6, 7);
@@ -159,7 +159,7 @@ typedef struct rad_param {
     int64_t preset;
     int64_t min, max;
     const char *about;
-    bool fixed; /* shrinking leaves it alone */
+    bool fixed; /* shrinking does not change it */
 } rad_param;
 
 enum { RAD_MAX_STEPS_PRESET = 100000 };

@@ -168,7 +168,7 @@ static inline uint64_t *rad_policy_word(rad_policy_run *r, enum rad_policy_space
     return r->calls->word(r, space, number);
 }
 
-/* Uniform in 0 … bound-1; 0 for a bound of 0. The generator is seeded anew for every run, from its seed and index. */
+/* Uniform in 0 … bound-1; 0 for a bound of 0. Each run seeds the generator from its seed and index. */
 static inline uint64_t rad_policy_below(rad_policy_run *r, uint64_t bound)
 {
     return r->calls->below(r, bound);

@@ -1,9 +1,9 @@
 /* raddle/session.h — protocols between roles: checked, projected, run under a monitor.
  *
- * A protocol file (docs/session.md) says who sends what to whom, with choices, loops, parallel parts and calls. It is
- * checked, and split into the part of each role; a *machine* runs the parts as coroutines, one instruction at a time,
- * and lets nothing happen that the protocol does not allow. How many coroutines advance in a round (N), which ones, and
- * on how many threads: none of this changes what any of them experiences.
+ * A protocol file (docs/session.md) says which role sends which message to which role, with choices, loops, parallel
+ * parts and calls. It is checked, and split into one local type for each role; a *machine* runs these as coroutines,
+ * one instruction at a time, and refuses what the protocol does not allow. How many coroutines advance in a round (N),
+ * which ones, and on how many threads: none of this makes a difference to any of them.
  *
  *     rad_protocols *p;
  *     rad_protocols_read(&p, "two_buyer.session", &error);
@@ -131,9 +131,9 @@ enum rad_effect_result {
     RAD_EFFECT_FAILED   /* the session is faulted, others continue */
 };
 
-/* Must depend on what it is given and on the state of its coroutine only, and touch nothing else: two roles of a
- * session take turns as the schedule likes, so state that they share would depend on it. That it does is checked by
- * rad_session_invariant; it cannot reach a clock or a random number through here. */
+/* Must depend only on what it is given and on the state of its coroutine, and touch nothing else: the schedule decides
+ * which of two roles runs first, so state that they share would depend on the schedule. rad_session_invariant checks
+ * that. Nothing that it is given is a clock or a random number. */
 typedef enum rad_effect_result rad_effect_handler(void *context, rad_effect *e);
 
 /* ---- The machine --------------------------------------------------------------------------------------- */
@@ -142,8 +142,8 @@ typedef struct rad_session_vm rad_session_vm;
 
 enum rad_session_policy {
     RAD_SESSION_COOPERATIVE = 0, /* the coroutine that ran continues until it yields or blocks */
-    RAD_SESSION_ROUND_ROBIN,     /* who has waited longest */
-    RAD_SESSION_PROGRESS         /* who holds its session's progress token, but not for ever */
+    RAD_SESSION_ROUND_ROBIN,     /* the coroutine that has been ready longest */
+    RAD_SESSION_PROGRESS         /* the holder of its session's progress token, but not forever */
 };
 
 /* What a send into a full buffer does. Only with the first one is a run the same for all N and policies. */
@@ -160,7 +160,7 @@ enum rad_session_full {
 typedef struct rad_session_options {
     uint32_t n; /* coroutines that advance in a round: 1 …, or RAD_SESSION_ALL */
     enum rad_session_policy policy;
-    uint32_t capacity; /* of each buffer, in messages; 0 = 1, which is enough for whatever was projected */
+    uint32_t capacity; /* of each buffer, in messages; 0 = 1, which is enough for projected roles */
     enum rad_session_full full;
     uint64_t seed;                   /* for draws */
     uint64_t start;                  /* not 0: coroutines begin in an order drawn from this */
@@ -182,11 +182,11 @@ RAD_API void rad_session_destroy(rad_session_vm *vm);
 RAD_API int rad_session_handle(rad_session_vm *vm, const char *name, rad_effect_handler *handler, void *context,
                                rad_error *error);
 
-/* What handlers remember: `size` bytes for each coroutine, that is for each role of each session and for each parallel
- * branch of a role, all of them 0 before its first effect. A branch that begins again, in a loop, finds what it left.
- * They are freed with the session. If they hold what has to be freed as well, `drop` does that: it is called then, once
- * for each coroutine whose handlers were called, however the session ended; NULL: there is nothing. Before the first
- * session is opened. RAD_EINPUT: more than RAD_COROUTINE_STATE_MAX bytes. */
+/* Memory of handlers: `size` bytes for each coroutine, that is for each role of each session and for each parallel
+ * branch of a role, all 0 before its first effect. A branch that begins again, in a loop, finds what it left. The bytes
+ * are freed with the session, however it ended. `drop`, unless it is NULL, is called then, once for each coroutine
+ * whose handlers were called, to free what the bytes point to. Before the first session is opened. RAD_EINPUT: more
+ * than RAD_COROUTINE_STATE_MAX bytes. */
 enum { RAD_COROUTINE_STATE_MAX = 1 << 20 };
 RAD_API int rad_session_coroutine_state(rad_session_vm *vm, size_t size, void (*drop)(void *state), rad_error *error);
 
@@ -198,7 +198,7 @@ RAD_API int rad_session_open(rad_session_vm *vm, const char *protocol, uint32_t 
 
 typedef struct rad_effect_log rad_effect_log;
 
-/* What handlers answered, of a machine with options.record. It is the caller's: rad_effect_log_free it, not before
+/* The results of handlers, of a machine with options.record. It is the caller's: rad_effect_log_free it, not before
  * every machine that replays it is gone. NULL: nothing is recorded, or it was taken before. */
 RAD_API rad_effect_log *rad_session_take_effects(rad_session_vm *vm);
 RAD_API void rad_effect_log_free(rad_effect_log *log);
@@ -308,8 +308,8 @@ typedef struct rad_coroutine {
 RAD_API uint32_t rad_session_coroutine_count(const rad_session_vm *vm);
 RAD_API bool rad_session_coroutine(const rad_session_vm *vm, uint32_t number, rad_coroutine *out);
 
-/* A line for each coroutine that is blocked: who, why, at which edge, in which line of the file; and for each faulted
- * session why. rad_free the text; NULL: no memory. */
+/* A line for each coroutine that is blocked: its name, the reason, the edge, and the line of the file; and for each
+ * faulted session the reason. rad_free the text; NULL: no memory. */
 RAD_API char *rad_session_report(const rad_session_vm *vm);
 
 /* A line per event. `session` may be RAD_NONE: all. rad_free the text. */
@@ -328,8 +328,8 @@ typedef struct rad_session_crowd {
     void *context;
 } rad_session_crowd;
 
-/* Runs crowd->sessions sessions, as rad_session_open and rad_session_run would, but advances them on real cores:
- * sessions have nothing to do with each other, so parts of them are tasks of an executor. `info` is of all together,
+/* Runs crowd->sessions sessions, as rad_session_open and rad_session_run would, but on several cores:
+ * sessions are independent, so parts of them are tasks of an executor. `info` is of all together,
  * with the same digest as on one thread. With options.log *trace, unless it is NULL, is the normalized trace of all,
  * the same as on one thread, too: rad_free it. */
 RAD_API int rad_session_run_crowd(const rad_protocols *p, const rad_session_options *o, const rad_session_crowd *crowd,
@@ -348,11 +348,11 @@ typedef struct rad_capacity {
     enum rad_capacity_answer answer;
     uint32_t capacity;
     uint64_t states; /* tried with it */
-    char stuck[600]; /* with one less, or with it: who waits for what */
+    char stuck[600]; /* with one less, or with it: what each role waits for */
 } rad_capacity;
 
-/* Tries buffers of 1, 2, … `most` messages (0 = 16) on what the roles may do by their types, in every order and with
- * every choice. What was projected needs 1. `states`: at most, with each; 0 = 200,000. */
+/* Tries buffers of 1, 2, … `most` messages (0 = 16), with every order and choice that the local types allow.
+ * Projected roles need 1. `states`: at most, with each; 0 = 200,000. */
 RAD_API int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t most, uint64_t states,
                                   rad_capacity *out, rad_error *error);
 
@@ -363,8 +363,8 @@ RAD_API bool rad_protocol_is_locals(const rad_protocols *p, uint32_t protocol);
 
 /* Two runs of the same sessions, with the same seed and handlers, both with options.log and options.record. Equal: each
  * coroutine's events are the same, with the same causes, as far as both have come; so are effects; and if both are
- * complete, final types and registers. True when so; otherwise `text` names the first difference. A handler is named
- * if it is to blame: if everything before it was the same, and its answer was not. */
+ * complete, final types and registers. True when so; otherwise `text` names the first difference. It names a handler
+ * if everything before its result was the same, and the result was not. */
 RAD_API bool rad_session_same(const rad_session_vm *a, const rad_session_vm *b, char *text, size_t size);
 
 typedef struct rad_invariance_options {
@@ -405,11 +405,11 @@ typedef struct rad_invariance {
  * A run that is out of fuel may be the beginning of another; one that is stuck is not: if another one is complete,
  * these two differ.
  *
- * With handlers (`prepare`), also whether they keep apart: the plain run again, with handlers of some coroutines called
- * and the answers of the others taken from the record; so often that of any two coroutines each one runs without
- * the other. A handler that uses what another coroutine has left somewhere answers something else then, even if every
- * schedule has the two in the same order. Not seen: what changes no answer, and a clock that has not moved on between
- * two runs. */
+ * With handlers (`prepare`), it also checks that coroutines share nothing: it repeats the plain run with the handlers
+ * of only some coroutines, and takes the results of the others from the record, often enough that of any two coroutines
+ * each one runs without the other. A handler that uses something that another coroutine has left returns something else
+ * then, even if every schedule has the two in the same order. Not noticed: what changes no result, and a clock that
+ * does not advance between two runs. */
 RAD_API int rad_session_invariant(const rad_protocols *p, const rad_invariance_options *o, rad_invariance *out,
                                   rad_error *error);
 

@@ -20,7 +20,7 @@
  * Locks      rad_mutex_lock, rad_rwlock_read and rad_rwlock_write wait for as long as it takes and return nothing.
  * Results    0 is success. Calls with a deadline `until` (see raddle/fiber.h: 0 is a try) return RAD_ETIMEOUT when
  *            it has passed, or RAD_ECANCELED when the fiber was cancelled while it waited, or before that; the
- *            object is then as if the call had not been made. What can be had at once is had, also by a fiber that
+ *            object is then as if the call had not been made. A call that need not wait succeeds, also in a fiber that
  *            was cancelled, so that it can clean up.
  * Mistakes   (unlocking what another fiber or thread holds, locking twice, more "done" than "add", a fiber that ends
  *            and holds a lock ...) stop the process with a message.
@@ -121,8 +121,8 @@ RAD_API void rad_cond_broadcast(rad_cond *c);
 
 /* ---- Semaphore -------------------------------------------------------------------------------------- */
 
-/* A number of permits, at most RAD_SEMAPHORE_MAX. First come, first served: who wants many is not starved by
- * those who want few. */
+/* A number of permits, at most RAD_SEMAPHORE_MAX. First come, first served: a caller that needs many permits is not
+ * starved by callers that need few. */
 typedef struct rad_semaphore {
     uint64_t private_[6];
 } rad_semaphore;
@@ -145,7 +145,7 @@ RAD_API uint32_t rad_semaphore_permits(const rad_semaphore *s);
 
 /* ---- Wait group ------------------------------------------------------------------------------------- */
 
-/* A count of what is to be done, and waiting until it is 0. It can be used again as soon as it is 0: its
+/* Counts what is still to be done; a wait lasts until the count is 0. It can be used again as soon as it is 0: its
  * waiters return, whatever is added afterwards. For a waiter to wait for an addition, add before it begins to wait, or
  * while the count is not 0. */
 typedef struct rad_waitgroup {

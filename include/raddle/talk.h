@@ -2,9 +2,9 @@
  * *endpoint*, which lets nothing happen that the protocol does not allow.
  *
  * Programs do not call these: `raddle session project FILE --role R --c` writes a header with typed functions that do
- * (docs/session.md, "In a program"). What they answer is what is said here.
+ * (docs/session-reference.md, "In a program"), and that return what these return.
  *
- * Answers    0 is success; rad_endpoint_await answers the number of a message, which is 1 or more: a caller may keep
+ * Results    0 is success; rad_endpoint_await returns the number of a message, which is 1 or more: a caller may keep
  *            both in one variable. RAD_EPROTOCOL: the protocol does not allow this here; rad_endpoint_error says what
  *            it does allow. Nothing was sent, received or changed. RAD_ETIMEOUT, RAD_ECANCELED, RAD_ECLOSED (the
  *            talk is closed): as of channels; nothing was done.
@@ -66,18 +66,18 @@ typedef struct rad_endpoint_table {
 
 typedef struct rad_talk rad_talk;
 
-/* `capacity` messages in each channel; 0: 1, which is enough for whatever was projected. RAD_ENOMEM.
- * RAD_EINPUT: the header was written when messages were numbered from 0: write it anew. */
+/* `capacity` messages in each channel; 0: 1, which is enough for every projected role. RAD_ENOMEM.
+ * RAD_EINPUT: an earlier version of raddle wrote the header, which numbers messages from 0: generate it again. */
 RAD_API RAD_MUST_USE int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacity);
 
-/* Who sends, receives or waits gets RAD_ECLOSED from now on; what was sent is received first. Anybody, any number of
- * times. */
+/* From now on sends, receives and waits return RAD_ECLOSED; messages that were sent are received first. Anybody, any
+ * number of times. */
 RAD_API void rad_talk_close(rad_talk *talk, int code);
 
 /* The code it was closed with; 0: it is open. */
 RAD_API int rad_talk_code(rad_talk *talk);
 
-/* No endpoint of it is used any more. What was not received is freed. NULL is fine. */
+/* No endpoint of it may be in use. Messages that were not received are freed. NULL is fine. */
 RAD_API void rad_talk_destroy(rad_talk *talk);
 
 /* ---- Parties --------------------------------------------------------------------------------------------- */

@@ -20,12 +20,12 @@
  *     ./tests --threads                runs each test 100 times on threads, as stress
  *
  * A test is the first fiber of a runtime of its own. It ends when it and all of its fibers have ended, so a fiber that
- * waits for ever is a failure. What it leaves in static variables is gone in the next run.
+ * waits forever is a failure. Each run begins with the initial values of static variables.
  *
- * Explored   raddle decides which fiber runs next, what rad_choose, rad_random and rad_fault answer, and when time
- *            passes. A failure is a file that repeats it: `raddle replay FILE -- ./tests NAME`.
- * Threads    `--threads` runs on the threads of production, with answers from a seeded generator.
- * Elsewhere  (a program without tests): rad_choose answers 0, rad_fault false; a check that fails ends the process.
+ * Explored   raddle decides which fiber runs next, what rad_choose, rad_random and rad_fault return, and when time
+ *            passes. A failure becomes a file that repeats it: `raddle replay FILE -- ./tests NAME`.
+ * Threads    `--threads` runs on the threads of production, with choices from a seeded generator.
+ * Elsewhere  (a program without tests): rad_choose returns 0, rad_fault false; a check that fails ends the process.
  *
  * docs/guide-testing.md is a walk through it; docs/cli.md, "test", has the options. For C and C++11. Link with
  * -lraddle, the shared library: programs that are linked statically run with --threads only. */
@@ -81,7 +81,7 @@ RAD_API int rad_test_main(int argc, char **argv);
     ((condition) ? rad_check_holds(RAD_TEST_CHECK)                                                                     \
                  : rad_check_fails(RAD_TEST_CHECK, #condition, __FILE__, __LINE__, __func__))
 
-/* The same with a text: a format, and what it prints. The format tells failures apart, not what it prints. */
+/* The same with a text. Failures are distinguished by the format, not by the values it prints. */
 #define rad_always(condition, ...)                                                                                     \
     ((condition) ? rad_check_holds(RAD_TEST_ALWAYS)                                                                    \
                  : rad_always_fails(#condition, __FILE__, __LINE__, __func__, __VA_ARGS__))
@@ -97,10 +97,10 @@ RAD_API int rad_test_main(int argc, char **argv);
         rad_check_holds(RAD_TEST_EVENTUALLY);                                                                          \
     } while (0)
 
-/* The condition has to hold at least once in all runs of a test together. A test fails, and says which, when its runs
- * came to one in its file and never found it true; also when it is in the body of the test and no run came there. One
- * outside of tests, such as in the code under test, has to be true in some test: when all tests were explored, the rest
- * are a failure of their own. On threads it is luck, so that is said, and is no failure. At most 256 in a program. */
+/* The condition must hold at least once in all runs of a test together. If runs of a test reach one in the test's file
+ * and it never holds, the test fails and names it; also if it is in the body of the test and no run reaches it. One
+ * outside of the tests' files, such as in the code under test, must hold in some test; if it holds in none when all
+ * tests were explored, that is a failure of its own. On threads this is only reported. At most 256 in a program. */
 #ifndef __cplusplus
 #if defined(__has_attribute)
 #if __has_attribute(retain)
@@ -133,15 +133,15 @@ RAD_API int rad_test_main(int argc, char **argv);
 
 /* ---- Choices ---------------------------------------------------------------------------------------- */
 
-/* A number below n, which is not 0: every one of them is tried. A failure is shrunk towards 0. */
+/* A number below n, which is not 0. Exploring tries all of them; a failure is shrunk towards 0. */
 RAD_API uint32_t rad_choose(uint32_t n);
 
-/* 64 random bits, from a generator whose seed is chosen at the first call in a run, out of 1,024. For data; what is to
- * be tried in every way is for rad_choose. */
+/* 64 random bits, from a generator whose seed is chosen at the first call in a run, out of 1,024. For data; use
+ * rad_choose where every value should be tried. */
 RAD_API uint64_t rad_random(void);
 
-/* Whether something fails here: "alloc", "disk full", … Both are tried, and a failure is shrunk towards false. On
- * threads it is true once in eight times. */
+/* Whether something fails here: "alloc", "disk full", … Exploring tries both; a failure is shrunk towards false. On
+ * threads it is true once in eight calls. */
 RAD_API bool rad_fault(const char *what);
 
 /* ---- What the macros are made of --------------------------------------------------------------------- */
