@@ -116,6 +116,9 @@ int read_policy_word(cli *c, const char **name) RAD_COMMAND(read_policy_word);
 /* The second half for a word that names something else, too: a path is loaded, a name stays as it is. */
 int load_policy(cli *c, const char **name) RAD_COMMAND(load_policy);
 
+/* The name of a strategy, as far as its colon; or NULL. Returns 0 or an exit status. */
+int check_strategy(cli *c, const char *name) RAD_COMMAND(check_strategy);
+
 /* A folder for --output, or NULL. Returns 0 or an exit status. */
 int check_output(cli *c, const char *dir) RAD_COMMAND(check_output);
 

@@ -78,22 +78,6 @@ static void on_found(void *context, const rad_artifact *a)
     hunt_keep(context, a);
 }
 
-static int check_strategy(cli *c, const char *name)
-{
-    rad_suggest n;
-    rad_named s;
-    size_t size = name ? strcspn(name, ":") : 0;
-    if (name == NULL) return 0;
-    rad__suggest_begin(&n, name, strlen(name));
-    for (uint32_t i = 0; rad_strategy_at(i, &s); i++) {
-        if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0)
-            return 0; /* the library reads what follows the colon */
-        rad__suggest_consider(&n, s.name);
-    }
-    return bad_usage(c, "unknown strategy '%.80s'%s 'raddle list' shows all", name,
-                     *rad__suggest_text(&n, "") ? rad__suggest_text(&n, "") : ";");
-}
-
 static void write_head(hunt *h, const rad_target *t, const explore_args *a)
 {
     char text[256];

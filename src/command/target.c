@@ -287,6 +287,22 @@ int read_policy_word(cli *c, const char **word)
                      *rad__suggest_text(&n, "") ? rad__suggest_text(&n, "") : ";");
 }
 
+int check_strategy(cli *c, const char *name)
+{
+    rad_suggest n;
+    rad_named s;
+    size_t size = name ? strcspn(name, ":") : 0;
+    if (name == NULL) return 0;
+    rad__suggest_begin(&n, name, strlen(name));
+    for (uint32_t i = 0; rad_strategy_at(i, &s); i++) {
+        if (strcspn(s.name, ":") == size && strncmp(s.name, name, size) == 0)
+            return 0; /* the library reads what follows the colon */
+        rad__suggest_consider(&n, s.name);
+    }
+    return bad_usage(c, "unknown strategy '%.80s'%s 'raddle list' shows all", name,
+                     *rad__suggest_text(&n, "") ? rad__suggest_text(&n, "") : ";");
+}
+
 int check_output(cli *c, const char *dir)
 {
     struct stat about;

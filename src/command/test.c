@@ -2,6 +2,7 @@
  * (rad_lab_main): then each machine is one. Any other program with fibers is one test as a whole. See test.h. */
 #include "test.h"
 
+#include "base/whole.h"
 #include "options.h"
 #include "report.h"
 
@@ -104,10 +105,14 @@ static int check_param(suite *s, const char *word)
 {
     rad_suggest n;
     char name[80];
+    int64_t value;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     rad__suggest_begin(&n, name, strlen(name));
     for (uint32_t i = 0; i < s->k.param_count; i++) {
-        if (strcmp(s->k.params[i].name, name) == 0) return 0;
+        if (strcmp(s->k.params[i].name, name) == 0)
+            return rad__whole_read(word + strlen(name) + 1, &value)
+                       ? 0
+                       : bad_usage(s->c, "'%.80s': the value is not a whole number", word);
         rad__suggest_consider(&n, s->k.params[i].name);
     }
     return bad_usage(s->c, "unknown parameter '%.80s'%s", name, rad__suggest_text(&n, ""));
@@ -360,7 +365,7 @@ static void judge_goals(suite *s)
         else
             rad__bytes_format(&o.details, "%s\n", text);
     }
-    o.result = missed ? TEST_FAILED : TEST_PASSED;
+    o.result = s->stopped ? TEST_SKIPPED : missed ? TEST_FAILED : TEST_PASSED;
     if (s->stopped)
         snprintf(o.message, sizeof o.message, "not judged: a test failed before its budget was up");
     else if (missed == 0)
@@ -427,7 +432,8 @@ static int check_args(cli *c, test_args *a)
         return bad_usage(c, "--clock '%.80s': use quiet or free", a->clock);
     if (a->strategy && strchr(a->strategy, '/'))
         return bad_usage(c, "--strategy '%.200s': use a name of 'raddle list'", a->strategy);
-    return check_output(c, a->output);
+    int status = check_strategy(c, a->strategy);
+    return status ? status : check_output(c, a->output);
 }
 
 static int test_run(cli *c, int argc, char **argv)

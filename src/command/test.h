@@ -39,7 +39,7 @@ void goals_json(writer *j, const catalog *k, const char *test, const rad_explora
 
 /* ---- Outcomes ------------------------------------------------------------------------------------- */
 
-enum test_result { TEST_PASSED = 0, TEST_FAILED, TEST_UNFIT /* it cannot be explored */ };
+enum test_result { TEST_PASSED = 0, TEST_FAILED, TEST_UNFIT /* it cannot be explored */, TEST_SKIPPED };
 
 typedef struct test_outcome {
     const char *name, *file; /* file NULL: not known */
@@ -73,7 +73,7 @@ typedef struct test_report {
     cli *c;
     enum test_form form;
     const char *program; /* for JUnit: the suite */
-    uint32_t planned, told, failed, unfit;
+    uint32_t planned, told, failed, unfit, skipped;
     uint64_t seed;
     writer j;
     const char *junit; /* a file; NULL: none */

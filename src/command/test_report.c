@@ -12,7 +12,7 @@
 
 enum { LEAD = 6 }; /* "pass  " */
 
-static const char *const RESULTS[] = {"pass", "fail", "unfit"};
+static const char *const RESULTS[] = {"pass", "fail", "unfit", "skip"};
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
 
@@ -35,9 +35,16 @@ static void tell_lines(const test_report *r, const test_outcome *o)
 {
     cli *c = r->c;
     bool good = o->result == TEST_PASSED;
-    out(c, "%s%s%s  %s%s%s: ", style(c, good ? STYLE_GOOD : STYLE_BAD), good ? "pass" : "FAIL", style(c, STYLE_OFF),
-        style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF));
-    if (good)
+    bool skipped = o->result == TEST_SKIPPED;
+    out(c, "%s%s%s  %s%s%s: ",
+        style(c, good      ? STYLE_GOOD
+                 : skipped ? STYLE_DIM
+                           : STYLE_BAD),
+        good      ? "pass"
+        : skipped ? "skip"
+                  : "FAIL",
+        style(c, STYLE_OFF), style(c, STYLE_BOLD), o->name, style(c, STYLE_OFF));
+    if (good || skipped)
         out_wrapped(c, LEAD + (uint32_t)strlen(o->name) + 2, LEAD, o->message);
     else
         out(c, "%s\n", o->message); /* places in it are found by other programs */
@@ -47,7 +54,10 @@ static void tell_lines(const test_report *r, const test_outcome *o)
 
 static void tell_tap(const test_report *r, const test_outcome *o)
 {
-    out(r->c, "%s %u - %s\n# %s\n", o->result == TEST_PASSED ? "ok" : "not ok", r->told, o->name, o->message);
+    bool failed = o->result == TEST_FAILED || o->result == TEST_UNFIT;
+    out(r->c, "%s %u - %s", failed ? "not ok" : "ok", r->told, o->name);
+    out_text(r->c, o->result == TEST_SKIPPED ? " # SKIP " : "\n# ");
+    out(r->c, "%s\n", o->message);
     put_behind(r->c, "# ", &o->details);
     out_flush(r->c);
 }
@@ -125,7 +135,11 @@ static void add_case(test_report *r, const test_outcome *o)
     if (o->file) put_attribute(b, "file", o->file);
     put_seconds(b, o->e ? o->e->elapsed : 0);
     put_plain(b, ">\n");
-    if (o->result != TEST_PASSED) {
+    if (o->result == TEST_SKIPPED) {
+        put_plain(b, "      <skipped");
+        put_attribute(b, "message", o->message);
+        put_plain(b, "/>\n");
+    } else if (o->result != TEST_PASSED) {
         const char *element = o->result == TEST_FAILED ? "failure" : "error";
         put_plain(b, "      <");
         put_plain(b, element);
@@ -150,7 +164,7 @@ static int write_junit(test_report *r)
     rad_bytes whole = {.data = NULL};
     char counts[120];
     snprintf(counts, sizeof counts, " tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\"", r->planned,
-             r->failed - r->unfit, r->unfit, r->planned - r->told);
+             r->failed - r->unfit, r->unfit, r->planned - r->told + r->skipped);
     put_plain(&whole, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite");
     put_attribute(&whole, "name", r->program);
     put_plain(&whole, counts);
@@ -185,7 +199,8 @@ void report_begin(test_report *r, uint32_t planned)
 void report_test(test_report *r, const catalog *k, const test_outcome *o)
 {
     r->told++;
-    r->failed += o->result != TEST_PASSED;
+    r->failed += o->result == TEST_FAILED || o->result == TEST_UNFIT;
+    r->skipped += o->result == TEST_SKIPPED;
     r->unfit += o->result == TEST_UNFIT;
     r->seconds += o->e ? o->e->elapsed : 0;
     if (r->form == TEST_JSON)
@@ -213,11 +228,12 @@ static void report_suppressed(test_report *r, const suppressions *known)
 
 int report_end(test_report *r, const char *limits, const suppressions *known, bool interrupted)
 {
-    uint32_t passed = r->told - r->failed;
+    uint32_t passed = r->told - r->failed - r->skipped;
     if (r->form == TEST_JSON) {
         put_close(&r->j, ']');
         put_count(&r->j, "passed", passed);
         put_count(&r->j, "failed", r->failed);
+        put_count(&r->j, "skipped", r->skipped);
         put_bool(&r->j, "interrupted", interrupted);
         put_text(&r->j, "limits", limits);
         suppressions_json(&r->j, known);
@@ -225,8 +241,9 @@ int report_end(test_report *r, const char *limits, const suppressions *known, bo
     } else {
         bool tap = r->form == TEST_TAP;
         if (tap && interrupted) out_text(r->c, "Bail out! interrupted\n");
-        out(r->c, "%s%u passed, %u failed, seed %llu%s\n", tap ? "# " : "", passed, r->failed,
-            (unsigned long long)r->seed, interrupted ? ", interrupted" : "");
+        out(r->c, "%s%u passed, %u failed, ", tap ? "# " : "", passed, r->failed);
+        if (r->skipped) out(r->c, "%u skipped, ", r->skipped);
+        out(r->c, "seed %llu%s\n", (unsigned long long)r->seed, interrupted ? ", interrupted" : "");
         report_suppressed(r, known);
     }
     int status = r->junit ? write_junit(r) : 0;

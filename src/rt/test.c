@@ -2,6 +2,7 @@
 #include "rt/test.h"
 
 #include "base/readable.h"
+#include "base/whole.h"
 
 #include <string.h>
 
@@ -103,22 +104,6 @@ bool rad__tests_wrong(char *text, size_t size)
 
 /* ---- Names and values ---------------------------------------------------------------------------------- */
 
-/* A whole number with a sign; false: it is none, or too large. */
-static bool read_number(const char *text, int64_t *value)
-{
-    bool negative = *text == '-';
-    uint64_t most = negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX, n = 0;
-    const char *at = text + negative;
-    if (*at == 0) return false;
-    for (; *at; at++) {
-        uint64_t digit = (uint64_t)(*at - '0');
-        if (*at < '0' || *at > '9' || n > (most - digit) / 10) return false;
-        n = n * 10 + digit;
-    }
-    *value = negative ? (int64_t)(0 - n) : (int64_t)n;
-    return true;
-}
-
 static void add_name(char *text, size_t size, const char *name)
 {
     size_t used = strlen(text);
@@ -130,7 +115,7 @@ bool rad__test_set(const char *assignment, char *text, size_t size)
     size_t length = strcspn(assignment, "=");
     bool found = false;
     int64_t value;
-    if (!read_number(assignment + length + 1, &value)) {
+    if (!rad__whole_read(assignment + length + 1, &value)) {
         rad__readable_text(text, size, "'%.80s': the value is not a whole number", assignment);
         return false;
     }

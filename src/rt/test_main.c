@@ -95,6 +95,15 @@ static bool is_wanted(const request *r, const rad_test *t)
     return r->word_count == 0;
 }
 
+static const char no_such_test[] = "no test has such a name; --list shows them";
+
+static bool any_wanted(const request *r)
+{
+    bool any = false;
+    for (const rad_test *t = rad__tests(); t != NULL; t = t->next) any |= is_wanted(r, t);
+    return any;
+}
+
 typedef struct repetition {
     const request *r;
     const rad_test *test;
@@ -203,7 +212,7 @@ static int run_stress(request *r)
     char text[400];
     if (rad__tests_wrong(text, sizeof text)) return refuse(text);
     for (const rad_test *t = rad__tests(); t != NULL; t = t->next) count += is_wanted(r, t);
-    if (count == 0) return refuse("no test has such a name; --list shows them");
+    if (count == 0) return refuse(no_such_test);
     r->shared = rad__os_trial_memory(sizeof *r->shared);
     if (r->shared == NULL) return refuse("out of memory") + 1;
     if (r->tap) rad__readable_print(answers(), "1..%u\n", count);
@@ -224,6 +233,7 @@ static int list_tests(const request *r)
 {
     char text[400];
     if (rad__tests_wrong(text, sizeof text)) return refuse(text);
+    if (rad__tests() != NULL && !any_wanted(r)) return refuse(no_such_test);
     for (const rad_test *t = rad__tests(); t != NULL; t = t->next)
         if (is_wanted(r, t)) rad__readable_print(answers(), "%s\n", t->name);
     return 0;

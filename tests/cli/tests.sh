@@ -114,8 +114,10 @@ has tests-loses.min.raddle.json '"writers=3"' "and of the file"
 try replay tests-loses.min.raddle.json -- ./tests
 status 0 "from which they are taken"
 try test ./tests writers=x
-status 1 "a parameter that is no number"
-has out "the value is not a whole number" "fails each test"
+status 2 "a parameter that is no number"
+has err "'writers=x': the value is not a whole number" "is told once"
+try test ./tests --strategy brute
+status 2 "a strategy that is not there, too"
 try test ./tests wrters=1
 status 2 "a parameter that is not there"
 has err "unknown parameter 'wrters'; did you mean 'writers'?" "is named"
@@ -194,8 +196,8 @@ bounds "" as_it_is
 bounds -5 as_it_is
 for value in -9223372036854775809 9223372036854775808 -- -; do
     try test ./marks as_it_is low=$value --runs 3
-    status 1 "low=$value"
-    has out "the value is not a whole number" "low=$value is none that fits"
+    status 2 "low=$value"
+    has err "the value is not a whole number" "low=$value is none that fits"
 done
 try test ./marks most low=-7 --runs 3 --no-shrink
 status 1 "low=-7: most"
@@ -227,6 +229,8 @@ status 3 "RADDLE names nothing"
 has err "cannot start '/no/raddle' (the variable RADDLE)" "which is said"
 run ./tests --list
 check "--list needs no raddle" [ "$(wc -l <out)" = 15 ]
+run ./tests --list lsoes
+status 2 "--list of a test that is not there"
 
 # ---- On threads -----------------------------------------------------------------------------------
 run ./tests --threads --runs 20 counts reaches makes_no_operation soon
@@ -407,7 +411,7 @@ RAD_TEST(asks_for_one)
 }
 RAD_TEST(asks_for_more)
 {
-    rad_check(code((int)most) == most);
+    rad_check(code((int)most) == most && most < 9);
 }
 RAD_TEST_MAIN
 END
@@ -418,6 +422,11 @@ has out "pass  every_sometimes: each rad_sometimes outside of tests was true in 
 try test ./uses most=2
 status 1 "if none does"
 has out "FAIL  every_sometimes: true in no test: more than two (code.c:6)" "it is named"
+try test ./uses most=9 --tap --no-shrink --junit uses.xml
+line out "ok 3 - every_sometimes # SKIP not judged: a test failed before its budget was up" "after a failure that is no verdict: TAP"
+line out "# 1 passed, 1 failed, 1 skipped, seed 1" "and does not count as one"
+has uses.xml 'tests="3" failures="1" errors="0" skipped="1"' "JUnit"
+has uses.xml '<skipped message="not judged: a test failed' "which says why"
 try explore ./uses asks_for_one
 status 0 "explore of one of them"
 has out "not here" "says which were not true there"
