@@ -187,7 +187,7 @@ static bool matches(const char *pattern, const char *text)
 /* A path, or the end of one that begins behind a slash: "list.c" and "src/list.c" are "/home/me/src/list.c". */
 static bool matches_path(const char *pattern, const char *path)
 {
-    while (strncmp(pattern, "./", 2) == 0) pattern += 2;
+    while (strncmp(pattern, "./", 2) == 0 || strncmp(pattern, "../", 3) == 0) pattern = strchr(pattern, '/') + 1;
     bool found = matches(pattern, path);
     while (!found && (path = strchr(path, '/')) != NULL) found = matches(pattern, ++path);
     return found;

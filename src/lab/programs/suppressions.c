@@ -38,14 +38,16 @@ static int take_line(listing *l, char *line, const char *path, size_t number, ra
     line = trimmed(line);
     if (*line == 0 || *line == '#') return 0;
     size_t kind = sizeof KIND - 1;
-    if (strncmp(line, KIND, kind) != 0 || line[kind] == 0)
+    char *pattern = line + (strncmp(line, KIND, kind) == 0 ? kind : 0);
+    pattern += strspn(pattern, " \t");
+    if (pattern == line || *pattern == 0)
         return rad__error(error, RAD_EINPUT, "%s: line %zu: expected race:FUNCTION or race:FILE, found '%.60s'", path,
                           number, line);
-    if (strlen(line + kind) > PATTERN_MAX)
+    if (strlen(pattern) > PATTERN_MAX)
         return rad__error(error, RAD_EINPUT, "%s: line %zu: a name of more than %d characters", path, number,
                           PATTERN_MAX);
     l->lines[l->count] = number;
-    l->at[l->count++] = line + kind;
+    l->at[l->count++] = pattern;
     return 0;
 }
 

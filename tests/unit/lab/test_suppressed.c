@@ -74,6 +74,7 @@ static void a_pattern_is_a_function_a_path_or_a_module(void **state)
                 {"ist.c", 0},
                 {"/list.c", 0},
                 {"./src/*.c", RACES},
+                {"../../src/list.c", RACES},
                 {"*.h", RACES},
                 {"lib/queue.h", RACES},
                 {"/lib/queue.h", 0},
@@ -212,7 +213,7 @@ static void patterns_know_their_lines(void **state)
     (void)state;
     FILE *f = fopen("known", "w");
     assert_non_null(f);
-    assert_true(fputs("# mine\n\nrace:one\nrace:my dir/two.c\n  # and\nrace:three", f) >= 0);
+    assert_true(fputs("# mine\n\nrace:one\nrace: my dir/two.c\n  # and\nrace:three", f) >= 0);
     assert_int_equal(fclose(f), 0);
     assert_int_equal(rad_suppressions_read(&list, "known", &error), 0);
     assert_string_equal(list[1], "my dir/two.c");
