@@ -268,6 +268,7 @@ static void fold_result(explorer *x, const rad_batch_result *r)
 /* Runs that the lane may still fold in this turn. */
 static uint64_t turn_left(const lane *l)
 {
+    RAD_ASSERT(l->phase->runs <= l->turn_end);
     return l->turn_end - l->phase->runs;
 }
 

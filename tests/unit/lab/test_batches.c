@@ -373,6 +373,59 @@ static void going_in_circles_is_not_tried_to_the_end(void **state)
 
 /* ---- Phases ----------------------------------------------------------------------------------------- */
 
+/* The parts of the portfolio, as docs/cli.md has them: after `budget` runs. `bounds` are the runs of each bound. */
+static void documented_turns(uint64_t budget, const rad_exploration *bounds, uint64_t runs[5 + RAD_PHASES_MAX])
+{
+    static const uint64_t shares[] = {1, 2, 6, 2, 2, 4};
+    memset(runs, 0, (5 + RAD_PHASES_MAX) * sizeof *runs);
+    uint64_t left = budget, bound = 0;
+    for (uint32_t round = 0; left > 0; round++) {
+        for (uint32_t part = round > 0; part < 6 && left > 0; part++) {
+            uint64_t turn = shares[part] << round;
+            if (turn > left) turn = left;
+            if (part < 5) {
+                runs[part] += turn;
+                left -= turn;
+            }
+            while (part == 5 && turn > 0 && bound < bounds->phase_count) {
+                uint64_t rest = bounds->phases[bound].runs - runs[5 + bound], now = rest < turn ? rest : turn;
+                runs[5 + bound] += now;
+                left -= now;
+                turn -= now;
+                bound += now == rest;
+            }
+            if (bound == bounds->phase_count) return; /* everything was tried */
+        }
+    }
+}
+
+/* Whatever the number of processes, with budgets in a row: a batch of a search that another process did early, or that
+ * the budget cuts short, is not folded beyond the turn, not by a single run. */
+static void each_run_is_of_the_part_whose_turn_it_is(void **state)
+{
+    static const char *const machines[] = {"n=2 k=3", "n=4 k=1"};
+    static const uint32_t jobs[] = {1, 2, 4};
+    enum { FIRST = 36, BUDGETS = 16, JOBS = 3, ALL = 2 * BUDGETS * JOBS };
+    (void)state;
+    for (uint32_t i = 0; i < ALL; i++) {
+        uint64_t budget = FIRST + i / JOBS % BUDGETS, runs[5 + RAD_PHASES_MAX], all = 0;
+        rad_target t;
+        rad_error error = {0};
+        assert_int_equal(rad_target_init(&t, "inc", &error), 0);
+        assert_int_equal(rad_target_set(&t, machines[i / (BUDGETS * JOBS)], &error), 0);
+        rad_exploration bounds = explored(&t, "preempt:20", 100000, 1);
+        documented_turns(budget, &bounds, runs);
+        rad_exploration e = explored(&t, "auto", budget, jobs[i % JOBS]);
+        for (uint32_t phase = 0; phase < e.phase_count; phase++) {
+            assert_int_equal(e.phases[phase].runs, runs[phase]);
+            all += runs[phase];
+        }
+        assert_int_equal(e.runs, all);
+        rad_exploration_free(&e);
+        rad_exploration_free(&bounds);
+    }
+}
+
 /* What the phases before it learned is not its own. */
 static void a_phase_of_the_portfolio_is_the_strategy_alone(void **state)
 {
@@ -692,6 +745,7 @@ int main(void)
         cmocka_unit_test(cut_off_at_the_step_limit_is_not_tried_to_the_end),
         cmocka_unit_test(going_in_circles_is_not_tried_to_the_end),
         cmocka_unit_test(a_phase_of_the_portfolio_is_the_strategy_alone),
+        cmocka_unit_test(each_run_is_of_the_part_whose_turn_it_is),
         cmocka_unit_test(twice_names_the_first_step_that_differs),
         cmocka_unit_test(twice_sees_a_failure_without_a_name),
         cmocka_unit_test(many_busy_steps_are_no_hang),
