@@ -1,18 +1,18 @@
 /* kernel.h — the decision kernel: one loop that owns every choice of a machine.
  *
  * Run          reset -> (decide -> step -> check)* -> outcome
- * Decide       one enabled: it runs, nobody is asked, nothing is logged
+ * Decide       one enabled: the kernel runs it without calling the policy or recording a choice
  *              two or more: the policy gives an index, the kernel records it
  *              none: the machine says finished or stuck
  *
- * Fair         with options.fair, who yields or spins is set aside for those it starved: fair.h, spin.h
+ * Fair         with options.fair, an actor that yields or spins is held back for those it starved: fair.h, spin.h
  *
  * Enabled set  dense action numbers in a bitmap (canonical order = ascending number) and, threaded
  *              through the actions, a list in the order of enabling (for the baseline)
- * Index        0 is the baseline: the current actor's action while it can go on, has not yielded and has
+ * Index        0 is the baseline: the current actor's action while it can run, has not yielded and has
  *              not been chosen BASELINE_STREAK times in a row; otherwise the one enabled longest, ties by
- *              number (what ran waits from the end of its step, behind what the step enabled). 1 … are
- *              the others in canonical order.
+ *              number (the action that ran waits from the end of its step, behind those that the step
+ *              enabled). 1 … are the others in canonical order.
  *
  * I1  bit set <=> action enabled <=> linked in the list or waiting in `fresh` (settled after the step).
  * I2  set_hash is the sum of the hashes of the enabled actions.

@@ -1,11 +1,11 @@
-/* idle.h — who sleeps, who searches, and whom to wake: no wakeup lost, no herd.
+/* idle.h — which workers sleep, which search, and which to wake: no wakeup lost, no herd.
  *
  * Searching how many workers look for work in the queues of others; at most half of them do so at a time
- * Bits      one per worker, set while it is parked and nobody has claimed it
- * Token     one per worker, the word its thread waits on: 1 = go on
+ * Bits      one per worker, set while it is parked and no thread has claimed it
+ * Wake word one per worker, the word its thread waits on: 1 = continue
  *
- * Whoever brings `searching` from 0 to 1 to wake somebody holds a *ticket*: it claims a bit and gives that worker its
- * wake word; the woken worker is the searcher that was counted.
+ * A thread that raises `searching` from 0 to 1 to wake a worker holds a *ticket*: it claims a bit and gives that
+ * worker its wake word; the woken worker is the searcher that was counted.
  *
  *     busy   --begin_search-->  searching                            searching + 1
  *     searching --end_search--> busy              it found work      searching - 1
@@ -25,10 +25,10 @@
  *         W6   searching - 1           (seq_cst)         it was the last one and a bit is set ?
  *              again from W3                    R2   looks at every queue                     (seq_cst)
  *                                                    something there ? notify, as a producer does
- * Claim: visible work has somebody awake who will look at it.
+ * Claim: for visible work, some worker is awake that will look at it.
  *   The producer saw a searcher (W2, W4). The last of those that are counted comes to its own K2, R1 or W6, which is
- *   after W2, since it was still counted there. Then K3 and R2 are after W1 and see the work, unless somebody has
- *   taken it; W6 looks at the bits again, and claims one, or there is none: see below.
+ *   after W2, since it was still counted there. Then K3 and R2 are after W1 and see the work, unless it was
+ *   taken; W6 looks at the bits again, and claims one, or there is none: see below.
  *   The producer saw no bit (W3). A worker that sets its bit later has its K3 after W1, and sees the work. All
  *   others are awake, and come to a K3 of that kind before they sleep.
  *   It claimed a bit: that worker is awake, and searches.
@@ -42,15 +42,15 @@
  *           full barrier. If that comes after its W1, K3 sees the work. Otherwise it comes before its W3, which then
  *           sees the bit. A push that saw no bit at all is therefore seen by every K3 that follows.
  *              Where the system refuses the barrier nothing is light: every push is followed by the whole column.
- *           A worker without any other in its executor needs no barrier: nobody else pushes to a deque.
+ *           The only worker of an executor needs no barrier: no other thread pushes to a deque.
  *           (Rejected: W2 in front of W3, to trust a searcher as the column does. R1 would need a barrier as well,
  *           and comes with every task that wakes a sleeping pool.)
  *
- * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and rather wakes itself
- * than another.
+ * A worker that has announced itself never takes that back: at K3 it behaves like any producer, and prefers to wake
+ * itself.
  *
- * Work for one worker alone (its inbox) is looked for by nobody else. Whoever sends it makes it visible (W1) and claims
- * that worker's bit; not set: either it is being woken, or its K1 comes later and its K3 sees the work.
+ * Only its worker looks into an inbox. The sender makes the work visible (W1) and claims that worker's bit. If the
+ * bit is not set, either the worker is being woken, or its K1 comes later and its K3 sees the work.
  *
  * The end needs no such care: `done` is set and then every worker gets a wake word, asleep or not.
  *
@@ -65,8 +65,8 @@
  * either, since each notice makes one worker look again, but it wakes far too often.
  *
  * Rejected: a count of the parked beside the bits, changed together with `searching` (between setting its bit and being
- * counted a worker may be claimed in another one's place; who sends something to that other one then finds
- * nobody counted, and leaves it asleep); waking the next one whenever the last searcher finds something, as others
+ * counted a worker may be claimed in another one's place; a sender to that other one then finds
+ * none counted, and leaves it asleep); waking the next one whenever the last searcher finds something, as others
  * do, without R2 (a single task for a sleeping pool then wakes two workers, and pays for the second before it
  * runs); a timed sleep (hides lost wakeups, and costs wakeups when idle); backing out at K3 (the bit may be claimed
  * already); a lock around a list of sleepers (producers would wait for it). */

@@ -1,20 +1,20 @@
 /* sched.h — the scheduler: what all workers share, and how work gets in.
  *
- * Nothing here waits, reads a clock or draws a number; whoever calls (a thread, the lab) is a *shell* and does
- * that. Calls that make work visible answer whose thread must be woken, if any: the shell wakes it.
+ * Nothing here waits, reads a clock or draws a number; the caller (a thread, the lab) is a *shell* and does
+ * that. Calls that make work visible return the worker whose thread must be woken, if any: the shell wakes it.
  *
  *     outside --spawn--> gate --> injector --> some worker
  *     worker  --spawn--> its own deque (newest first), or the injector, or another worker's inbox
- *     blocked --wake-->  injector, or a deque of the waker; the gate is not asked: the task was admitted
+ *     blocked --wake-->  injector, or a deque of the waker, also when the gate is shut: the task was admitted
  *
- * End       close shuts the gate. Whoever brings the count to zero behind a shut gate (gate.h, G1) sets
+ * End       close shuts the gate. The thread that brings the count to zero behind a shut gate (gate.h, G1) sets
  *           `done` and calls every worker; a worker that sees `done` stops.
- * Failure   the first task that fails is remembered and the gate is shut. Then what is in flight runs to
- *           its end (drain), or, by option, `done` is set at once and what is queued stays where it is.
+ * Failure   the first task that fails is remembered and the gate is shut. Then tasks in flight run to
+ *           their end (drain), or, by option, `done` is set at once and queued tasks stay where they are.
  *
- * Spare     a worker whose task does not return is of no use to the tasks in its queues. So there may be seats for
- *           more workers than usual; who sits there and when is up to the shell. A seat that was never used has empty
- *           queues, and nobody looks at it. One that was left keeps its queues, where others find what is in them.
+ * Spare     a worker whose task does not return cannot serve the tasks in its queues. So there may be seats for
+ *           more workers than usual; the shell decides which are used and when. A seat that was never used has empty
+ *           queues, which are never searched. A seat that was left keeps its queues, from which other workers steal.
  *
  * S1  count in the gate = tasks admitted and not finished + credit of all workers.
  * S2  done is set once and stays. */

@@ -1,7 +1,7 @@
 /* worker.h — one worker of the executor as a machine of small steps.
  *
- * A step never waits and makes at most one change that others can see; it says what it did, and the shell
- * calls it again. Where it would wait, it answers PARKED and the shell waits for the worker's wake word.
+ * A step never waits and makes at most one change that others can see; it returns what it did, and the shell
+ * calls it again. Where it would wait, it returns PARKED and the shell waits for the worker's wake word.
  *
  *                +-----------------------------< not allowed <----------------+
  *                v                                                            |
@@ -10,7 +10,7 @@
  *      |  |                                found     |                                       v      v
  *      v  |                                   v      +------- wake word ---------------------- PARKED <- NOTIFY
  *     RUN <-------------- (SPREAD) <----   FOUND
- *     PICK, RUN, STEAL, PARKED --done--> STOPPED;       who ends the executor: CALL (each worker) --> STOPPED
+ *     PICK, RUN, STEAL, PARKED --done--> STOPPED;  the one that ends the executor: CALL (each worker) --> STOPPED
  *
  * PICK      what is due, what was woken, its newest spawn; then the oldest of what waits behind, its inbox, the
  *           injector (a batch). Every 61st pick begins with another of these, and with its own oldest: see
@@ -19,32 +19,32 @@
  * SEARCH    becomes a searcher, unless half of the workers are.       FOUND, SPREAD  is one no longer: R1, R2
  * STEAL     its own queues and the injector, then one victim a step: the oldest of its tasks, and more when they are a
  *           crowd of woken ones. The first victim is the one RECHECK saw work at, if that is why it is awake;
- *           otherwise it could look past that one for ever.
+ *           otherwise it could overlook that one forever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
  * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
  *
- * Queues    due    whose time has come: oldest first for everybody
+ * Queues    due    tasks whose time has come: oldest first for all workers
  *           woken  what was blocked: the newest first while it is fresh, at most three times in a row; otherwise, and
  *                  for thieves, oldest first
  *           local  what it spawned: newest first for itself, oldest first for thieves
- *           later  what yielded, and the rest of a batch: oldest first for everybody
+ *           later  what yielded, and the rest of a batch: oldest first for all workers
  *           inbox  what only this worker may run
  * Rank      in this order. A queue of higher rank does not shut out the others: see rad__choose_fair, and
  *           rad__choose_turn in direct_switch.h.
- * Brief     Stealing a task that runs for a microsecond costs more than it saves. So whoever puts tasks into `due` may
- *           say that they are brief: then no other worker takes them or is woken for them. Their worker is awake, and
- *           runs them before all others. Should it not come back, whoever watches it says that they are not brief.
+ * Brief     Stealing a task that runs for a microsecond costs more than it saves. So tasks that are put into `due` may
+ *           be marked as brief: then no other worker takes them or is woken for them. Their worker is awake, and
+ *           runs them before all others. If it is stuck in a task, the monitor of rt unmarks them.
  * Fresh     the newest woken task is fresh until the worker takes another woken task. It lies in the queue like the
- *           others: thieves can take it, who looks for work sees it, and it keeps its place in the line if its turn
- *           as the newest does not come. (Rejected: a slot of its own, as Go and Tokio have. Whoever looks for work
+ *           others: thieves can take it, searchers see it, and it keeps its place in the queue if its turn
+ *           as the newest does not come. (Rejected: a slot of its own, as Go and Tokio have. Every search for work
  *           has to look there as well, and displacing a task from it costs an atomic exchange for each wake.)
  *
  * Credit    a worker counts its spawns and ends by itself: a spawn takes one from its credit, an end gives one
- *           to it. The gate, which all share, is asked for CREDIT_STEP at a time, and gets the credit back when
- *           the worker has too much or nothing to do.
+ *           to it. It takes CREDIT_STEP at a time from the gate, which all workers share, and gives credit back when
+ *           it has too much or nothing to do.
  *
- * Nested    a task that waits for others steps its own worker from inside its run, as if it were not there; it is then
- *           in flight, in no queue and nobody's current task: see rad__worker_nest.
+ * Nested    a task that waits for others steps its own worker from inside its run. Meanwhile it is
+ *           in flight, but in no queue and no worker's current task: see rad__worker_nest.
  *
  * K1  a worker has a current task exactly in RUN, FOUND and SPREAD; and in STOPPED one that would be run again.
  * K2  credit is 0 in ANNOUNCE, RECHECK, NOTIFY, PARKED. */

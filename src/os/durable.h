@@ -1,15 +1,15 @@
-/* durable.h — files whose bytes, names and holders have to outlive whoever wrote them.
+/* durable.h — files whose bytes, names and locks have to outlive the process that wrote them.
  *
- * A byte counts when the file was synced, a name when the folder was. Names are taken by link, which fails when the
- * name is there already: of several who want it exactly one gets it. A lock belongs to an open file and goes with the
- * process that has it open, however that ends, so whether somebody holds it says whether he lives; it is on the
- * inode, so a file that is locked before it is linked has no moment under its name in which it is free, and whoever
- * takes the name away does not set it free.
+ * A byte counts when the file was synced, a name when the folder was. Names are taken by link, which fails if the
+ * name exists: of several processes that want it exactly one gets it. A lock belongs to an open file and ends with the
+ * process that has it open, however that ends, so a lock that is held says that its process lives. The lock is on the
+ * inode, so a file that is locked before it is linked is never free under its name, and removing the name does not
+ * unlock it.
  *
  * They are in a folder that is held open (folder.h): no link is followed to any of them, and what is made is 0600.
  *
  * Rejected: locks of fcntl (closing any other descriptor of the file gives them up, and two runners in one process do
- * not see each other's); files that say "I am here" (nobody takes them away after kill -9). */
+ * not see each other's); files that say "I am here" (they remain after kill -9). */
 #ifndef RAD_OS_DURABLE_H
 #define RAD_OS_DURABLE_H
 

@@ -1,7 +1,7 @@
-/* strand.h — strands: what a fiber is to the executor; how workers go from one to the next.
+/* strand.h — strands: what a fiber is to the executor; how workers switch from one to the next.
  *
- * To the executor a strand is a task (exec/task.h). Its run switches to the strand's stack, and returns when somebody
- * switches back to the worker's. In between, fibers go over to one another directly, as long as the worker has
+ * To the executor a strand is a task (exec/task.h). Its run switches to the strand's stack, and returns when a fiber
+ * switches back to the worker's. In between, fibers switch to one another directly, as long as the worker has
  * others of its own to run: one switch instead of two, and no step of the worker.
  *
  *     worker's stack    strand_run ---------------------------+                         landed, answers
@@ -10,15 +10,15 @@
  *
  * The stack is that of a fiber stack (fiber_stack.h), which a strand gets when it first runs.
  *
- * Leaving   A fiber leaves to yield, to park or for good. It says which, picks who is next, and switches. Whoever is
- *           landed on does what was asked, for then nobody is on the stack that was left: yield before commit. Until
- *           then the strand is OWNED, and nobody else can run it.
+ * Leaving   A fiber leaves to yield, to park or for good. It says which, picks the next strand, and switches. The
+ *           strand (or worker) that it lands on does the rest, for only then is no thread on the stack that was left:
+ *           commit comes after the switch. Until then the strand is OWNED, and no other worker can run it.
  * Overflow  A fiber that leaves compares its stack pointer with the bounds of its stack. Outside means that a large
  *           frame has stepped over the guard: the process ends with a report (overflow.h).
- * Ending    When the next one did not run yet, it takes over the fiber stack of the one that has ended: no switch.
- * Core      what a worker has for this: who runs, who was left, the context of its own stack. The only thread-local
- *           variable of the runtime points to it. It is read through rad__core, which is never inlined: a fiber that
- *           went on elsewhere must not use an address that the compiler has kept.
+ * Ending    If the next strand has not run yet, it takes over the fiber stack of the one that has ended: no switch.
+ * Core      what a worker has for this: the running strand, the one that was left, the context of its own stack. The
+ *           only thread-local variable of the runtime points to it. It is read through rad__core, which is never
+ *           inlined: a fiber that continued on another worker must not use an address that the compiler has kept.
  *
  * C1  `running` is the strand on whose stack the thread is; NULL on the worker's own.
  * C2  `left` is not NULL only between leaving and landing. */

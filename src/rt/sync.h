@@ -1,17 +1,17 @@
 /* sync.h — what locks and the like have in common.
  *
- * Each has a word, for those who need not wait: one compare-and-swap. Whoever has to wait, or finds that somebody
- * does, goes by the object's lock and a queue of clauses (wait.h). A flag of the word tells: it is set under the
- * lock by whoever is about to queue, before it looks for the last time, so that nobody gives anything back past the
+ * Each has a word, for calls that need not wait: one compare-and-swap. A call that has to wait, or finds that another
+ * waits, uses the object's lock and a queue of clauses (wait.h). A flag of the word says so: a call that is about to
+ * queue sets it under the lock, before its last look at the word, so that nothing is given back without a look at the
  * queue.
  *
- * Y1  zeros are a good object: its number and kind are given to it, under its lock, before anybody waits for it.
+ * Y1  zeros are a good object: it gets its number and kind, under its lock, before the first wait for it.
  * Y2  as long as a clause lies in a queue, the flag is set; O2 of wait.h.
- * Y3  whoever gives something back does not touch the object after another one could have taken it without the
+ * Y3  a call that gives something back does not touch the object after another one could have taken it without the
  *     object's lock, and freed it. So a holder that finds the queue empty clears the flag while it still holds,
- *     gives the object's lock back, and then tries again without. Where nobody holds anything (semaphore, wait
- *     group), only those who take clear the flag: as long as it is set, they have to pass the object's lock.
- * Y4  who gets what he has waited for is told after the object's lock was given back. */
+ *     unlocks the object's lock, and then tries again without. Objects without a holder (semaphore, wait
+ *     group): only calls that take clear the flag; as long as it is set, they have to pass the object's lock.
+ * Y4  a waiter is notified after the object's lock was unlocked. */
 #ifndef RAD_RT_SYNC_H
 #define RAD_RT_SYNC_H
 

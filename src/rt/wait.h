@@ -1,14 +1,14 @@
 /* wait.h — waiting: the one primitive under every call that may park.
  *
- * Whoever has to wait does so with one or more *clauses*, each an operation on an *object* (receive from this channel,
- * join that fiber …), and one *waiter*, which stands for the fiber or thread. A clause that cannot be done at once
+ * A fiber or thread waits with one or more *clauses*, each an operation on an *object* (receive from this channel,
+ * join that fiber …), and one *waiter*, which represents it. A clause that cannot be done at once
  * lies in a queue of its object; waiter and clauses are local variables of the caller, which does not return while
  * any of them can be reached.
  *
  * Waiter    one word:    OPEN --claim--> CLAIMED --notify--> index of the clause that was done
- *           (With a single clause its queue says whether it is claimed: whoever takes the clause out of it, under
- *           the one lock that matters, has claimed the waiter. The word then goes from OPEN to notified.)
- *           Whoever wants to end the wait claims it, which exactly one can: a partner that does the operation, a close,
+ *           (With a single clause its queue says whether it is claimed: the one that takes the clause out of it, under
+ *           the object's lock, has claimed the waiter. The word then changes from OPEN to notified.)
+ *           To end the wait, claim the waiter, which exactly one can: a partner that does the operation, a close,
  *           or the waiter itself, when its time is up or it was cancelled. That is the commit: afterwards the operation
  *           is done, or not at all.
  *
@@ -21,25 +21,24 @@
  *         N5   reads who it is                        V4   returns: waiter and clauses are gone
  *         N6   word := index            (release)
  *         N7   unparks (it may be gone by then)
- * Claim: nothing is lost. N2 and V2 change the same word. V2 first: the partner finds it claimed, and goes on to the
+ * Claim: nothing is lost. N2 and V2 change the same word. V2 first: the partner finds it claimed, and takes the
  * next clause in the queue. N2 first: the waiter sees CLAIMED, and waits for N6, which follows without waiting for
  * anything. N6 is before N7, so a waiter that is woken, or whose park did not wait, sees it.
- * Nothing dangles. A clause is in a queue, or held by the one who claimed its waiter (until N6), or nobody has it.
- * After
- * V1 with one clause it was taken out in N1; with several, V3 takes out the others. After N6 only the strand and its
- * generation are used, or the address of the word, to wake a thread that may no longer sleep there.
+ * Nothing dangles. A clause is in a queue, or held by the one that claimed its waiter (until N6), or in no hands.
+ * After V1 with one clause it was taken out in N1; with several, V3 takes out the others. After N6 only the strand and
+ * its generation are used, or the address of the word, to wake a thread that may no longer sleep there.
  * Timers and cancellation do not touch waiters: they unpark the fiber, which looks at the clock and its own flag,
- * and then competes for the claim like everybody else.
+ * and then competes for the claim like a partner.
  *
- * Locks     of several objects are taken in the order of their numbers. Nobody is woken while a lock is held: those
- *           who were claimed are collected, and notified afterwards (rad_wakes).
+ * Locks     of several objects are taken in the order of their numbers. No waiter is woken while a lock is held:
+ *           claimed waiters are collected, and notified afterwards (rad_wakes).
  *
  * O1  a queue of an object changes only under its lock.
- * O2  a clause that lies in a queue cannot be done: whoever makes it possible does it, before the lock is given back.
+ * O2  a clause that lies in a queue cannot be done: a call that makes it possible does it before it unlocks.
  *
- * Rejected: claiming oneself while clauses are tried one object at a time (whoever finds a waiter claimed drops its
- * clause; if the claim is taken back, that clause is lost); a pointer from the fiber to its waiter, for timers and
- * cancellation (it would have to be guarded against the waiter's return). */
+ * Rejected: claiming the own waiter while clauses are tried one object at a time (a partner that finds a waiter claimed
+ * drops its clause; if the claim is taken back, that clause is lost); a pointer from the fiber to its waiter, for
+ * timers and cancellation (it would have to be guarded against the waiter's return). */
 #ifndef RAD_RT_WAIT_H
 #define RAD_RT_WAIT_H
 

@@ -1,7 +1,7 @@
 /* thread.h — the thread shell: one thread per worker, which steps it, sleeps when it has to and wakes others.
  *
- * The steps (worker.h) never wait, draw or look at a clock; all of that is done here. Whoever calls a step or
- * a spawn gets the number of a worker whose thread must be woken, and hands it to rad__exec_wake_thread.
+ * The steps (worker.h) never wait, draw or look at a clock; all of that is done here. A step or a spawn returns
+ * the number of a worker whose thread must be woken; the caller passes it to rad__exec_wake_thread.
  *
  * Search    A worker without work may search for spin_us before it sleeps. The shell looks at the clock every
  *           few misses and then tells the worker that it has searched enough. (Rejected: converting the time to
@@ -9,15 +9,15 @@
  *           cache line several hundred, and a thread that loses its CPU while it measures gets all wrong.)
  *           How long is worth it depends on what comes: the time is halved after a search for nothing, doubled after
  *           one that found something, and the whole of it again after a sleep that could as well have been one. (With
- *           timers that fire every few microseconds all of the time would be spent searching.) Who was woken
- *           searches for the whole time: as long as somebody does, nobody else is woken, and waking costs most.
- * Manners   Taking a task from another worker costs both of them some 200 ns, most of it for cache lines that go to and
- *           fro. So a searcher looks before it steps. A task that is alone in its queue is likely to be next: it
- *           is taken only when it has not moved for a moment. And whoever stole a task that took less time than
- *           stealing it rests before the next one. (Without: a chain of spawns 193 ns a task with two workers, 21
+ *           timers that fire every few microseconds all of the time would be spent searching.) A woken worker
+ *           searches for the whole time: while one searches, no other is woken, and waking costs most.
+ * Manners   Taking a task from another worker costs both of them some 200 ns, most of it for cache lines that move
+ *           between them. So a searcher looks before it steps. A task that is alone in its queue is likely to be next:
+ *           it is taken only when it has not moved for a moment. And a worker that stole a task that took less time
+ *           than stealing it rests before the next one. (Without: a chain of spawns 193 ns a task with two workers, 21
  *           with one; batches of empty tasks 175 and 13.)
- * Sleep     on the worker's wake word. Whoever builds on the executor may let one worker at a time sleep elsewhere,
- *           where other things wake it as well (hooks: sleep, wake). Who gives a wake word has to know where its worker
+ * Sleep     on the worker's wake word. Hooks (sleep, wake) let one worker at a time sleep elsewhere, where other things
+ *           wake it as well (rt: in the poll). A thread that gives a wake word has to know where its worker
  *           sleeps:
  *
  *              worker that goes elsewhere                   waker (rad__exec_wake_thread)
@@ -25,17 +25,17 @@
  *         S2   loads its wake word            (seq_cst)    G2   changes the wake word, to what it is     (seq_cst)
  *              there ? does not sleep                  G3   loads away                           (seq_cst)
  *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes the wake word
- *         S4   away := nobody
+ *         S4   away := none
  *           Claim: no wake word is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
  *           after S1, and `wake` is called, or the worker is at S4. `wake` is remembered: before S3 it ends the
  *           sleep at once, after S4 it ends the next one, for nothing.
  * Waiting   A task that waits for its group steps its own worker from inside its run: group.c.
- * End       A worker's thread ends when its worker has stopped. The last one drops what is left, and lets
- *           those who join go. Threads are reaped by destroy.
- * Stopped   by a failure, with work left: each worker throws away what it can get hold of, on its own and in
- *           others' queues, so that a task waiting for a job which nobody will run is told.
+ * End       A worker's thread ends when its worker has stopped. The last one drops the remaining tasks, and lets
+ *           joining threads return. Threads are reaped by destroy.
+ * Stopped   by a failure, with work left: each worker drops all tasks that it finds in its own queues and in
+ *           others', so that a wait for a job that will never run ends.
  *
- * There is no thread-local variable: whoever needs the worker has it as an argument. */
+ * There is no thread-local variable: functions get the worker as an argument. */
 #ifndef RAD_EXEC_THREAD_THREAD_H
 #define RAD_EXEC_THREAD_THREAD_H
 

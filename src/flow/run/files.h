@@ -4,16 +4,16 @@
  *                             the runner
  *     flow                    the text it was begun with
  *     where                   the folder its commands run in
- *     lock                    held by the runner; says who it is
- *     effects/ID.lock         somebody has begun the effect; held while he lives; says who he is
+ *     lock                    held by the runner; has its process number
+ *     effects/ID.lock         the effect has begun; held by its shim while that lives; has its process number
  *     effects/ID.receipt      how it ended: written whole, or not at all
- *     effects/ID.stop         nobody wants its result any more: whoever has begun it ends it
+ *     effects/ID.stop         its result is no longer wanted: its shim ends it
  *     effects/ID.out, .log    its standard output (the first MiB) and errors, for people
  *     signals/TIME-N          a signal, or a wish to cancel, that no runner has taken yet
  *
- * ID is the key of the effect in letters that files may have, its attempt, and its run when it was run again out of
- * doubt. Of two who want to begin an effect one gets the name of the lock (it is linked, already locked): that is
- * the only thing that keeps an effect from running twice when a runner was killed between launching and knowing. */
+ * ID is the key of the effect in letters that files may have, its attempt, and its run if it was run again out of
+ * doubt. Of two shims that want to begin an effect one gets the name of the lock (it is linked, already locked): only
+ * that keeps an effect from running twice when a runner was killed between launching and knowing. */
 #ifndef RAD_FLOW_RUN_FILES_H
 #define RAD_FLOW_RUN_FILES_H
 

@@ -1,4 +1,4 @@
-/* run.h — runs a case in its folder, and goes on with one that was left.
+/* run.h — runs a case in its folder, and resumes one that was left.
  *
  *     run      folder, lock, header (synced, held) -> turns
  *     resume   lock, journal (held), replay, what was begun is looked for -> turns
@@ -6,11 +6,11 @@
  *     end      what runs is stopped and waited for -> END, synced
  *
  * I1  STARTED is durable before its effect can begin.
- * I2  An INPUT is in the journal before it is fed; it need not be durable: whoever loses it has still got its receipt,
- *     timer or spool file, and nothing that followed from it has left the machine before the next sync.
+ * I2  An INPUT is in the journal before it is fed; it need not be durable: if it is lost, its receipt, timer or spool
+ *     file still exists, and nothing that followed from it has left the machine before the next sync.
  * I3  A spool file goes after the INPUT it became is durable.
  * I4  What a case no longer wants is ended after the INPUT that is the reason is durable.
- * I5  Whoever does not hold the journal writes to the spool of the folder only.
+ * I5  A process that does not hold the journal writes to the spool of the folder only.
  * I6  Nothing is begun by a runner whose journal is no longer the file that has the name. */
 #ifndef RAD_FLOW_RUN_RUN_H
 #define RAD_FLOW_RUN_RUN_H

@@ -1,13 +1,13 @@
-/* shim.h — the process that stands between a runner and a shell command.
+/* shim.h — the process between a runner and a shell command.
  *
  *     claim      takes the effect's name for itself, durably: from here on it is begun
  *     spawn      starts the command
- *     watch      takes its output and its end; ends it when its time is up or somebody asks: by a file, or SIGTERM
+ *     watch      takes its output and its end; ends it when its time is up or on request: a file, or SIGTERM
  *     write      writes the receipt: temporary name, sync, rename, sync
  *
- * It is started by a runner and needs it no more: it goes on when the runner is killed, and a later runner finds its
- * lock held, or its receipt. When it dies before the receipt is durable, nobody knows whether the command has done
- * its work: that is what "in doubt" means, and nothing else is.
+ * A runner starts it, and then it needs no runner: it continues if the runner is killed, and a later runner finds its
+ * lock held, or its receipt. If it dies before the receipt is durable, it is not known whether the command has done
+ * its work: only that is "in doubt".
  *
  * A step at a time, so that tests can stop the world between any two. */
 #ifndef RAD_FLOW_RUN_SHIM_H

@@ -1,15 +1,15 @@
 /* scheduler.h — the scheduler: a pure function of (state, inputs of a turn) to (state, effects, events).
  *
  * Virtual users, a queue of due events in logical time, cohorts, a pool of connections. It reads no clock, opens no
- * socket, and draws only by key: whoever feeds it the same inputs gets the same
- * effects and the same events. Engines (turn.h) are the world around it; the lab is another one.
+ * socket, and draws only by key: the same inputs give the same effects and the same events. Engines (turn.h) are the
+ * world around it; the lab is another one.
  *
  * A turn, in this order:
  *     1  inputs, sorted by (user, connection, sequence): an answer beats the timeout of the same tick
  *     2  due events, by (time, sequence): spawns, timeouts, ends of think times, retries; then arrivals
  *     3  activation by cohorts: steps in ascending order, first come first served within one
  *     4  the log is flushed when it is time; the next turn is a later tick
- * Whoever becomes ready in a tick runs in the next one: a tick always ends.
+ * A user that becomes ready in a tick runs in the next one: a tick always ends.
  *
  *               spawned --> ready --> executing --> waiting --> ready …
  *                             |                        |
@@ -19,7 +19,7 @@
  * I2  a user is in the list of its step if and only if it is ready; it waits for one thing.
  * I3  a user waits for an answer only with its timeout in the queue: the place is taken before anything is sent.
  * I4  issued = responses + errors + timeouts + cancelled + under way.
- * I5  no more than limits.max_events users' events are to come; when it is full nobody is activated
+ * I5  no more than limits.max_events users' events are to come; when it is full no user is activated
  *     until there is room, and there will be: everything in it is due at some time. */
 #ifndef RAD_LOAD_SCHEDULER_SCHEDULER_H
 #define RAD_LOAD_SCHEDULER_SCHEDULER_H
