@@ -83,20 +83,32 @@ static void report_statement(cli *c, const rad_target *t, const rad_exploration 
         text + lead);
 }
 
-/* What a program did outside of its process, in how many runs. */
-static void report_outside(cli *c, const rad_target *t, const rad_exploration *e)
+void coverage_outside(const rad_target *t, const rad_exploration *e, char *text, size_t size)
 {
     uint64_t runs = 0;
+    text[0] = 0;
+    if (e->outside.count == 0) return;
     for (uint32_t i = 0; i < RAD_ORACLES_MAX; i++) {
         const char *name = rad_oracle_name(t->machine, i);
         if (name && strcmp(name, "uncontrolled") == 0) runs = e->evaluations[i];
     }
-    if (e->outside.count == 0) return;
+    rad__readable_text(text, size, "%s run%s changed what outlives a run, or asked for it:", number(runs),
+                       plural(runs));
+    for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++) {
+        size_t used = strlen(text);
+        rad__readable_text(text + used, size - used, "%s %s", i ? "," : "", e->outside.texts[i]);
+    }
+    size_t used = strlen(text);
+    if (e->outside.more) rad__readable_text(text + used, size - used, ", and more");
+}
+
+static void report_outside(cli *c, const rad_target *t, const rad_exploration *e)
+{
+    char text[COVERAGE_OUTSIDE_MAX];
+    coverage_outside(t, e, text, sizeof text);
+    if (text[0] == 0) return;
     report_label(c, "outside");
-    out(c, "%s run%s changed what outlives a run, or asked for it:", number(runs), plural(runs));
-    for (uint32_t i = 0; i < e->outside.count && i < RAD_OUTSIDE_MAX; i++)
-        out(c, "%s %s", i ? "," : "", e->outside.texts[i]);
-    out_text(c, e->outside.more ? ", and more\n" : "\n");
+    out(c, "%s\n", text);
 }
 
 void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)

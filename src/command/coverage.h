@@ -5,7 +5,11 @@
 #include "hunt.h"
 
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed) RAD_COMMAND(coverage_report);
-/* The same of a later phase: a line. */
+/* What a program did outside of its process, in how many runs; "": nothing. */
+enum { COVERAGE_OUTSIDE_MAX = RAD_OUTSIDE_MAX * (RAD_OUTSIDE_TEXT + 2) + 100 };
+void coverage_outside(const rad_target *t, const rad_exploration *e, char *text, size_t size)
+    RAD_COMMAND(coverage_outside);
+/* What is covered by a later phase: a line. */
 void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
     RAD_COMMAND(coverage_late);
 void coverage_json(writer *j, const rad_target *t, const rad_exploration *e) RAD_COMMAND(coverage_json);

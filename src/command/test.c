@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/whole.h"
+#include "coverage.h"
 #include "options.h"
 #include "report.h"
 
@@ -194,10 +195,14 @@ static const rad_verdict *told(const bug *b)
 static void runs_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX])
 {
     static const char lead[] = "nothing found in ";
+    char outside[300]; /* of many the first */
     rad_exploration_text(t, e, text);
     size_t size = strlen(text), skipped = strncmp(text, lead, sizeof lead - 1) == 0 ? sizeof lead - 1 : 0;
     if (size > 0 && text[size - 1] == '.') text[--size] = 0;
     memmove(text, text + skipped, size - skipped + 1);
+    size -= skipped;
+    coverage_outside(t, e, outside, sizeof outside);
+    if (outside[0]) snprintf(text + size, RAD_STATEMENT_MAX - size, "; %s", outside);
 }
 
 static void judge(suite *s, const rad_target *t, test_outcome *o, const rad_exploration *e, const hunt *h)

@@ -286,6 +286,7 @@ has err "two tests are called 'a': one.c:3 and two.c:2" "are named"
 cat >little.c <<'END'
 #include <raddle.h>
 #include <raddle/test.h>
+#include <stdio.h>
 #include <stdlib.h>
 RAD_PARAM(limit, 1, "a name that another one begins with")
 RAD_PARAM(limit_high, 1, "that one")
@@ -300,6 +301,11 @@ RAD_TEST(draws)
 RAD_TEST(dies)
 {
     abort();
+}
+RAD_TEST(keeps)
+{
+    FILE *f = fopen("kept.txt", "w");
+    rad_check(f != NULL && fclose(f) == 0);
 }
 RAD_TEST(in_time)
 {
@@ -350,6 +356,9 @@ has out "too_late: not within 2 fair steps" "and one step more"
 has out "FAIL  first_only: check at step 0: little.c:" "a select of one fiber alone is a choice"
 try test ./little swapped --runs 20
 has out "fault: a disk" "a fault has its own name"
+try test ./little keeps --runs 20
+unwraps
+has flat "; 14 runs changed what outlives a run, or asked for it: fopen(kept.txt)" "a run that is not repeatable for all is told"
 try test ./little dies --runs 5
 has out "Where it failed" "a test that dies at once"
 has out "in rad_test_of_dies" "the report says where"
