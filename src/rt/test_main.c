@@ -198,8 +198,12 @@ static int stress_one(const request *r, const rad_test *t, uint32_t number, bool
         rad__readable_print(answers(), "%s %u - %s\n# ", lead, number, t->name);
     else
         rad__readable_print(answers(), "%-5s %s: ", lead, t->name);
-    rad__readable_print(answers(), "%u runs on threads%s\n", r->shared->runs,
-                        text[0] ? "" : "; other schedules were not tried");
+    if (text[0])
+        rad__readable_print(answers(), "run %u of %llu on threads\n", r->shared->runs + !r->shared->done,
+                            (unsigned long long)r->runs);
+    else
+        rad__readable_print(answers(), "%u run%s on threads; other schedules were not tried\n", r->shared->runs,
+                            r->shared->runs == 1 ? "" : "s");
     if (text[0]) rad__readable_print(answers(), "%s%s\n", r->tap ? "# " : "      ", text);
     if (text[0] == 0) tell_goals(r, t);
     fflush(answers());

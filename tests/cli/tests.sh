@@ -241,6 +241,7 @@ RADDLE=/no/raddle RADDLE_OPTIONS=--threads run ./tests --runs 3 --tap counts fai
 status 1 "--threads by the environment, without raddle"
 line out "1..4" "TAP there, too"
 has out "# tests_counter.c:60: rad_test_of_fails_at_once: check failed: total == 1; repetition 1 of seed 1" "a check that fails"
+line out "# run 1 of 3 on threads" "in which run"
 has out "# the test ended the process, with status 0" "exit is a failure"
 line out "ok 3 - never_reaches" "a goal that is never met is luck on threads"
 has out "# note: never on threads: one more than there is" "and is said"
