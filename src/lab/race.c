@@ -35,7 +35,7 @@ void rad__race_tell(rad_kernel *k, const rad_race_told *r)
 void rad__race_put(rad_call_stream *s, const rad_race_told *r)
 {
     char text[RAD_STREAM_TEXT_MAX];
-    snprintf(text, sizeof text, "%.70s\n%.90s\n%.90s\n%.200s\n%.30s\n%.90s\n%.200s\n%.30s\n%.90s\n", r->what,
+    snprintf(text, sizeof text, "%.70s\n%.300s\n%.300s\n%.200s\n%.30s\n%.90s\n%.200s\n%.30s\n%.90s\n", r->what,
              r->first_spot, r->second_spot, r->one.function, r->one.operation, r->one.module ? r->one.module : "",
              r->other.function, r->other.operation, r->other.module ? r->other.module : "");
     uint32_t kinds = r->first_kind << 8 | r->second_kind;

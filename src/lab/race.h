@@ -10,7 +10,7 @@ typedef struct rad_race_told {
     uint32_t oracle, first, second; /* actors; RAD_NONE: one that has ended */
     uint32_t first_kind, second_kind;
     rad_code_site one, other;
-    char what[80], first_spot[96], second_spot[96]; /* spots: raddle writes the line in their place */
+    char what[80], first_spot[320], second_spot[320]; /* spots: raddle writes the line in their place */
 } rad_race_told;
 
 RAD_INTERNAL void rad__race_tell(rad_kernel *k, const rad_race_told *r);

@@ -20,10 +20,10 @@ typedef struct rad_worker_note {
     int32_t status, signal; /* as in rad_os_exit */
 } rad_worker_note;
 
-/* … or a question of a program's process, in the middle of a run: which source file is this of? Answered in
- * rad_rig_shared. */
+/* … or a question of a program's process, in the middle of a run: which source file is this of, or which line, as
+ * reports have it? Answered in rad_rig_shared. */
 typedef struct rad_worker_question {
-    uint64_t number, offset;
+    uint64_t number, offset, line;
     char module[RAD_SOURCE_MAX]; /* a library; "": the program */
 } rad_worker_question;
 

@@ -305,7 +305,12 @@ static void name_places(rad_batch_result *r)
 static void worker_asked(worker *w, const rad_worker_question *q, rad_workers_answer *a)
 {
     rad_rig_shared *s = w->rig.shared;
-    rad__source_name(q->module, q->offset, s->source, sizeof s->source);
+    if (q->line) {
+        snprintf(s->source, sizeof s->source, "[%.480s+%llx]", q->module, (unsigned long long)q->offset);
+        rad__spots_read(s->source, sizeof s->source);
+    } else {
+        rad__source_name(q->module, q->offset, s->source, sizeof s->source);
+    }
     atomic_store_explicit(&s->answered, q->number, memory_order_release); /* pairs with the acquire in source.c */
     w->ticket = a->ticket;
     w->watch.at_ns = 0;

@@ -42,7 +42,8 @@ if [ ! -f "$build/src/lab/programs/watched/libtsan.a" ] || is_sanitized "$librar
 fi
 export RADDLE_CC=${CC:-cc}
 
-mkdir -p "my lib/src" "my lib/build" other
+place=$(printf 'long%.0s' {1..50}) # its path has no room in a message
+mkdir -p "my lib/src" "my lib/build" other "$place"
 cat >"my lib/queue.h" <<'END'
 static int hits;
 static inline void hit(void) { hits++; }
@@ -70,14 +71,14 @@ static void *go(void *x)
 int main(void)
 {
     pthread_t t[2];
-    *(void **)&plugin = dlsym(dlopen("./plugin.so", RTLD_NOW), "plugin");
+    *(void **)&plugin = dlsym(dlopen(PLACE "/plugin.so", RTLD_NOW), "plugin");
     for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, go, 0);
     for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
     return 0;
 }
 END
 builds() { # OPTIONS…: from a directory beside one of the files; another file by its whole path
-    (cd "my lib/build" && "$RADDLE" cc "$@" -I../.. ../../main.c ../src/list.c "$OLDPWD/other/list.c" -ldl)
+    (cd "my lib/build" && "$RADDLE" cc "$@" -DPLACE="\"$place\"" -I../.. ../../main.c ../src/list.c "$OLDPWD/other/list.c" -ldl)
 }
 races() { # the variables that raced
     grep -oE '^FAILED: data race at step [0-9]+: [a-z_]+' out | sed 's/.*: //' | sort -u | tr '\n' ' '
@@ -86,7 +87,7 @@ races() { # the variables that raced
 for cc in "$RADDLE_CC" clang; do
     command -v "${cc##* }" >/dev/null || continue
     export RADDLE_CC=$cc
-    check "$cc: a library" "$RADDLE" cc -g -O2 -fPIC -shared plugin.c -o plugin.so
+    check "$cc: a library" "$RADDLE" cc -g -O2 -fPIC -shared plugin.c -o "$place/plugin.so"
     check "$cc: a program" builds -g -O2 -pthread -o ../../main
     while read -r left pattern; do
         echo "race:$pattern" >known
@@ -102,7 +103,13 @@ hits,in_list,in_other,in_plugin main.c
 hits,in_list,in_made,in_other plugin.c
 hits,in_list,in_made,in_other plugin.so
 END
-    printf 'race:*/list.c\nrace:queue.h\nrace:main.c\nrace:plugin.c\n' >known
+    printf 'race:*/list.c\nrace:queue.h\nrace:main.c\n' >known
+    try explore --runs 20 --no-shrink --suppress known ./main
+    has out " plugin: write (plugin.c:1)" "$cc: the line of a library with a long path"
+    rm -f -- *.json
+    echo 'race:plugin.c' >>known
+    try run --suppress known ./main
+    status 0 "$cc: run"
     try explore -j 2 --runs 20 --suppress known ./main
     status 0 "$cc: all of them"
     check "$cc: no file is left" [ -z "$(ls -- *.json 2>/dev/null)" ]
@@ -117,7 +124,7 @@ done
 
 # ---- Without debug information ------------------------------------------------------------------------------------
 export RADDLE_CC=${CC:-cc}
-check "a program without -g" "$RADDLE" cc -O2 -pthread main.c "my lib/src/list.c" other/list.c -o bare -ldl
+check "a program without -g" "$RADDLE" cc -O2 -pthread -DPLACE="\"$place\"" main.c "my lib/src/list.c" other/list.c -o bare -ldl
 printf 'race:list.c\n' >known
 try explore --runs 20 --no-shrink --suppress known ./bare
 status 1 "files are not known"

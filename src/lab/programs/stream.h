@@ -58,7 +58,7 @@ enum rad_stream_what {
     RAD_STREAM_DONE      /* a: of IDLE an enum rad_end */
 };
 
-enum { RAD_STREAM_TEXT_MAX = 1024 };
+enum { RAD_STREAM_TEXT_MAX = 2048 };
 
 typedef struct rad_record {
     uint32_t what, a, b, c;

@@ -215,9 +215,11 @@ void rad__watched_place_text(const rad_watched_site *site, char text[RAD_PLACE_T
 void rad__watched_spot(uintptr_t pc, char *text, size_t size)
 {
     struct dl_phdr_info info;
+    int most = (int)size - (int)sizeof "[+0123456789abcdef]";
     text[0] = 0;
-    if (rad__file_at(&info, pc - 1))
-        snprintf(text, size, "[%.70s+%llx]", info.dlpi_name, (unsigned long long)(pc - 1 - info.dlpi_addr));
+    if (!rad__file_at(&info, pc - 1)) return;
+    snprintf(text, size, "[%.*s+%llx]", most, info.dlpi_name, (unsigned long long)(pc - 1 - info.dlpi_addr));
+    if (strlen(info.dlpi_name) > RAD_SPOT_PATH) rad__watched_line(pc, text, size);
 }
 
 /* ---- Variables ------------------------------------------------------------------------------ */

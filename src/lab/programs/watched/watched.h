@@ -90,7 +90,7 @@ typedef struct rad_watched_site {
     uintptr_t pc;     /* 0: none */
     const char *call; /* the function; NULL: inserted */
     bool is_point;
-    const char *source; /* the file, as raddle has told; NULL: not asked yet */
+    const char *source, *line; /* as raddle has told; NULL: not asked yet */
 } rad_watched_site;
 
 /* An object of the lab's operations: what it passes on. */
@@ -282,7 +282,12 @@ RAD_INTERNAL void rad__watched_place_text(const rad_watched_site *s, char text[R
 RAD_INTERNAL const char *rad__watched_source(rad_watched_site *s);
 
 /* For raddle, which writes the line in its place: "[+1a2b]" of the program, "[/lib/x.so+1a2b]" of others. */
+enum { RAD_SPOT_PATH = 70 }; /* that a message has room for */
 RAD_INTERNAL void rad__watched_spot(uintptr_t pc, char *text, size_t size);
+
+/* The line itself, "(list.c:12)", which raddle is asked for; leaves the text where raddle is told the run: it asks
+ * afterwards. */
+RAD_INTERNAL void rad__watched_line(uintptr_t pc, char *text, size_t size);
 
 /* The variable there, for people: NULL: none is known. Outlives the run. */
 RAD_INTERNAL const char *rad__watched_variable(const void *at);
