@@ -146,6 +146,43 @@ static void tell_kept_from(rad_teller *t, uint32_t from, uint64_t at)
     rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DECISIVE);
 }
 
+static uint32_t room_of(const rad_teller *t, const rad_line *line)
+{
+    const rad_lane *lane = &t->lanes.lanes[t->lanes.lane_of[line->actor]];
+    return t->lanes.form == RAD_LANES_COLUMNS ? lane->room : t->lanes.words_room;
+}
+
+/* What a line says, with its place in the program if that fits into the row. False: it did not. */
+static bool line_text(const rad_teller *t, const rad_line *line, char words[RAD_WORDS_MAX])
+{
+    char place[RAD_PLACE_MAX];
+    rad__line_words(line, actor_name(t, line->actor), words);
+    if (line->at == NULL) return true;
+    size_t used = strlen(words);
+    rad__place_text(line->at, place);
+    if (rad__columns(words) + 2 + rad__columns(place) > room_of(t, line)) return false;
+    snprintf(words + used, RAD_WORDS_MAX - used, "  %s", place);
+    return true;
+}
+
+/* Of a program: the line of code that the actor runs now, if the row of that step has no room for it. */
+static void tell_what_runs(rad_teller *t, uint64_t at)
+{
+    const rad_story *s = t->story;
+    uint32_t actor = s->lines[at].actor;
+    while (at < s->line_count && s->lines[at].actor == actor &&
+           (s->lines[at].at == NULL || strcmp(s->lines[at].site, "begin") == 0))
+        at++; /* where a function begins there is only a brace */
+    if (at == s->line_count || s->lines[at].actor != actor) return;
+    const rad_source_place *place = s->lines[at].at;
+    char text[RAD_PLACE_MAX + 200], where[RAD_PLACE_MAX], words[RAD_WORDS_MAX];
+    if (line_text(t, &s->lines[at], words)) return;
+    rad__place_text(place, where);
+    snprintf(text, sizeof text, "%s runs %s%s%s", actor_name(t, actor), where, place->source[0] ? ": " : "",
+             place->source);
+    rad__canvas_paragraph(&t->canvas, t->lanes.margin, t->lanes.margin + 2, text, RAD_STYLE_DECISIVE);
+}
+
 /* What lies between the last shown line (actor `from`, or RAD_NONE) and line `at`. */
 static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
 {
@@ -154,7 +191,10 @@ static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
     const rad_line *entry = turn_begins(t->story, at);
     if (entry->decisive) {
         tell_decisive(t, entry, from);
-        if (from != RAD_NONE && entry->turn == RAD_SWITCH_PREEMPTIVE) tell_kept_from(t, from, at);
+        if (from != RAD_NONE && entry->turn == RAD_SWITCH_PREEMPTIVE)
+            tell_kept_from(t, from, at);
+        else
+            tell_what_runs(t, at);
     }
     if (from != RAD_NONE && t->lanes.form != RAD_LANES_LIST) {
         const arrow_glyphs *g = entry->decisive                        ? &ARROW_DECISIVE
@@ -166,17 +206,6 @@ static void tell_switch(rad_teller *t, uint32_t from, uint64_t at)
 
 /* ---- Lines ----------------------------------------------------------------------------------------- */
 
-/* Where in the program, if that fits into the row. */
-static void add_place(const rad_line *line, uint32_t room, char words[RAD_WORDS_MAX])
-{
-    char place[RAD_PLACE_MAX];
-    size_t used = strlen(words);
-    if (line->at == NULL) return;
-    rad__place_text(line->at, place);
-    if (rad__columns(words) + 2 + rad__columns(place) <= room)
-        snprintf(words + used, RAD_WORDS_MAX - used, "  %s", place);
-}
-
 static void tell_line(rad_teller *t, uint64_t at)
 {
     const rad_line *line = &t->story->lines[at];
@@ -184,14 +213,13 @@ static void tell_line(rad_teller *t, uint64_t at)
     const rad_lane *lane = &t->lanes.lanes[index];
     bool columns = t->lanes.form == RAD_LANES_COLUMNS, failing = at == t->failing_line;
     uint32_t x = columns ? lane->x + 2 : t->lanes.words_x;
-    uint32_t room = columns ? lane->room : t->lanes.words_room;
+    uint32_t room = room_of(t, line);
     uint32_t style = failing                                           ? RAD_STYLE_BAD
                      : line->hidden                                    ? RAD_STYLE_DIM
                      : line->decisive && line->turn == RAD_SWITCH_NONE ? RAD_STYLE_DECISIVE
                                                                        : lane_style(index);
     char words[RAD_WORDS_MAX], number[24];
-    rad__line_words(line, actor_name(t, line->actor), words);
-    add_place(line, room, words);
+    (void)line_text(t, line, words);
     snprintf(number, sizeof number, "%" PRIu64, line->step);
     draw_margin(t, number, RAD_STYLE_DIM);
     const char *rest = words;

@@ -188,6 +188,25 @@ static void test_two_actors_exactly(void **state)
     test_free(m);
 }
 
+/* A decisive switch that preempts no actor says which line runs, unless the row of that step has it. */
+static void test_says_what_runs(void **state)
+{
+    (void)state;
+    maker *m = two_actors();
+    rad_source_place at = {.file = "a_file_with_a_name.c", .line = 12, .source = "x = a;"};
+    m->story.lines[1].turn = RAD_SWITCH_FORCED;
+    m->story.lines[2].at = &at;
+    char *text = tell(m, 54, false, false);
+    assert_has(text, ">>>  switch to checker: setter stopped");
+    assert_has(text, "       checker runs a_file_with_a_name.c:12: x = a;\n");
+    rad_free(text);
+    text = tell(m, 200, false, false);
+    assert_has(text, "read b = 0  a_file_with_a_name.c:12\n");
+    assert_null(strstr(text, "checker runs"));
+    rad_free(text);
+    test_free(m);
+}
+
 /* The preempted actor takes no later step: what it was about to do says where it stopped. */
 static void test_stops_for_good(void **state)
 {
@@ -585,6 +604,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_actors_exactly),
+        cmocka_unit_test(test_says_what_runs),
         cmocka_unit_test(test_stops_for_good),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_hidden_steps),
