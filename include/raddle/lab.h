@@ -388,7 +388,7 @@ RAD_API void rad_lab_suppress(const char *const *patterns);
 
 /* The verdict, in one sentence with its limits: what was found, what was tried, which bound is complete, how
  * many runs were cut, and what the machine and fairness leave out. */
-enum { RAD_STATEMENT_MAX = 600 };
+enum { RAD_STATEMENT_MAX = 800 };
 RAD_API void rad_exploration_text(const rad_target *t, const rad_exploration *e, char text[RAD_STATEMENT_MAX]);
 
 /* What no verdict on this case covers (rad_machine.limits); NULL: nothing is left out. */

@@ -181,6 +181,7 @@ static void phases_json(writer *j, const rad_exploration *e)
         put_bool(j, "pruned", p->pruned);
         put_bool(j, "endless", p->endless);
         if (p->spin_rounds) put_count(j, "spin_rounds", p->spin_rounds);
+        if (p->spin_rounds) put_bool(j, "spent", p->spent);
         put_close(j, '}');
     }
     put_close(j, ']');

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 20, SPIN_SHARE = 100 };
+enum { EPOCH = 256, BOUND_MAX = 1000, DEEPEN_MAX = 19, SPIN_SHARE = 100 };
 
 static const rad_named STRATEGIES[] = {
     {"auto", "a portfolio: random, surw, pct, pos and preemption bounds 0, 1, 2, … take turns"},
@@ -127,7 +127,7 @@ static void plan_spins(rad_plan *p, const rad_case *c, uint64_t share)
 {
     static const struct {
         uint32_t rounds, preemptions;
-    } phases[] = {{16, 0}, {128, 0}, {1000, 0}, {16, 1}, {128, 1}};
+    } phases[] = {{16, 0}, {128, 0}, {1000, 0}, {16, 1}, {128, 1}, {16, 2}};
     uint64_t most = (c->max_steps ? c->max_steps : RAD_MAX_STEPS_PRESET) / SPIN_SHARE;
     const rad_plan_phase *before = NULL;
     if (most == 0 || c->spin_rounds > 0) return; /* the case itself says how many */

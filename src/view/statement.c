@@ -131,16 +131,34 @@ static void say_fair(sentence *s, const rad_target *t, const rad_exploration *e)
         t->c.spin_rounds ? " " : "; ", rad__readable_count(e->held, number), plural_of(e->held));
 }
 
+enum { SPIN_PREEMPTIONS = 2 };
+
+/* For how many rounds loops continued with at most as many preemptions; RAD_NONE: for all that they make. */
+static uint32_t rounds_with(const rad_exploration *e, uint64_t preemptions)
+{
+    const rad_phase *p = most_rounds(e, preemptions);
+    return p == NULL ? 0 : p->spent ? p->spin_rounds : RAD_NONE;
+}
+
+/* "they continued to their end with no preemption, for up to 128 rounds with at most 1, for up to 16 with at most 2" */
 static void say_spins(sentence *s, const rad_exploration *e)
 {
-    char rounds[32];
-    const char *before = "; besides, they continued";
-    for (uint64_t preemptions = 0; preemptions < 2; preemptions++) {
-        const rad_phase *p = most_rounds(e, preemptions);
-        if (p == NULL) continue;
-        say(s, "%s for up to %s round%s with %s preemption", before, rad__readable_count(p->spin_rounds, rounds),
-            plural_of(p->spin_rounds), preemptions ? "at most 1" : "no");
-        before = ", and";
+    char number[32];
+    bool first = true, counted = false;
+    for (uint32_t most = 0; most <= SPIN_PREEMPTIONS; most++) {
+        uint32_t rounds = rounds_with(e, most), more = 0;
+        for (uint32_t i = most + 1; i <= SPIN_PREEMPTIONS; i++)
+            more = more > rounds_with(e, i) ? more : rounds_with(e, i);
+        if (rounds == 0 || rounds <= more) continue; /* the other one says it, too */
+        say(s, first ? "; besides, they continued" : ",");
+        if (rounds == RAD_NONE)
+            say(s, " to their end");
+        else
+            say(s, " for up to %s%s", rad__readable_count(rounds, number), counted ? "" : " rounds");
+        counted |= rounds != RAD_NONE;
+        say(s, most ? " with at most %u" : " with no preemption", most);
+        if (first && most) say(s, " preemption%s", plural_of(most));
+        first = false;
     }
 }
 

@@ -29,7 +29,7 @@ check "programs" [ -s programs ]
 same named programs "a row for each program"
 clean=", code between two operations was not interrupted halfway, and time passed only when nothing could run"
 fair="; fair schedules only: in [0-9,]+ runs actors that yield or spin let others go first; besides, they continued"
-far=" for up to 1,000 rounds with no preemption, and for up to 128 rounds with at most 1 preemption"
+far=" for up to 1,000 rounds with no preemption, for up to 128 with at most 1, for up to 16 with at most 2"
 while read -r name finds; do
     try explore --no-shrink ./limits "$name"
     status 0 "$name: the status is 0"
