@@ -142,7 +142,7 @@ static void prepare(job *j)
         j->program = *j->only;
     else
         fibers_generate(j->options->seed + j->desk->program, &j->program);
-    fibers_enumerate(&j->program, most, &j->set);
+    fibers_enumerate_parallel(&j->program, most, &j->set);
 }
 
 static int child(job *j)

@@ -262,12 +262,13 @@ static void finish_set(fibers_set *set, atlas *results)
     rad__free(results->table);
 }
 
-static void enumerate(const fibers_program *p, uint32_t most_states, bool is_firm, bool is_quiet, fibers_set *set)
+/* `s` says what is to be tried. */
+static void enumerate(stage s, uint32_t most_states)
 {
     static atlas worlds;
     atlas results;
+    fibers_set *set = s.set;
     memset(set, 0, sizeof *set);
-    stage s = {.program = p, .set = set, .is_firm = is_firm, .is_quiet = is_quiet};
     atlas_clear(&worlds, sizeof(world));
     atlas_open(&results, sizeof(fibers_result));
     begin(&s);
@@ -294,17 +295,22 @@ static void enumerate(const fibers_program *p, uint32_t most_states, bool is_fir
 
 void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set)
 {
-    enumerate(p, most_states, false, false, set);
+    enumerate((stage){.program = p, .set = set}, most_states);
+}
+
+void fibers_enumerate_parallel(const fibers_program *p, uint32_t most_states, fibers_set *set)
+{
+    enumerate((stage){.program = p, .set = set, .is_parallel = true}, most_states);
 }
 
 void fibers_enumerate_firm(const fibers_program *p, uint32_t most_states, bool is_quiet, fibers_set *set)
 {
-    enumerate(p, most_states, true, is_quiet, set);
+    enumerate((stage){.program = p, .set = set, .is_firm = true, .is_quiet = is_quiet}, most_states);
 }
 
 void fibers_enumerate_quiet(const fibers_program *p, uint32_t most_states, fibers_set *set)
 {
-    enumerate(p, most_states, false, true, set);
+    enumerate((stage){.program = p, .set = set, .is_quiet = true}, most_states);
 }
 
 void fibers_set_free(fibers_set *set)

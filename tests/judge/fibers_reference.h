@@ -109,6 +109,10 @@ typedef struct fibers_set {
 
 void fibers_enumerate(const fibers_program *p, uint32_t most_states, fibers_set *set);
 
+/* On threads. A wait whose deadline has passed before it began, but is not 0, is in line for a moment, in which it can
+ * be served; in the lab nobody comes in between. */
+void fibers_enumerate_parallel(const fibers_program *p, uint32_t most_states, fibers_set *set);
+
 /* Only what the runtime does where the documentation leaves more open: the result of a wait whose deadline has
  * passed before it began, or whose fiber's nursery's has; who of those that meet at a barrier is told so; when a
  * handle that was released is forgotten; what a call does when its fiber is cancelled at the moment it begins;

@@ -69,6 +69,7 @@ typedef struct stage {
     world w;
     fibers_set *set;
     bool is_firm, is_quiet;
+    bool is_parallel; /* on threads: who does not want to wait any longer is in line for a moment */
     uint8_t choices[CHOICES_MOST], sizes[CHOICES_MOST];
     uint32_t choice_count, choice_at;
 } stage;

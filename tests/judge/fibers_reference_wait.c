@@ -438,7 +438,7 @@ void stage_begin_wait(stage *s, uint32_t f)
             stage_wait(s, f);
             s->w.fibers[f].prodded = 1;
         }
-    } else if (until == FIBERS_PASSED) {
+    } else if (until == FIBERS_PASSED && !(s->is_parallel && stage_pick(s, 2))) {
         fails(s, f, RAD_ETIMEOUT);
     } else {
         stage_wait(s, f);
