@@ -51,6 +51,12 @@ for kind in recv send join lock time; do # it waits: either of two cases about o
         status 1 "select_twins $kind: the other one than case $index"
     done
 done
+for times in 2 5; do # in a thread, whose order is drawn from other numbers
+    for index in 0 2; do
+        try explore --clock quiet --stop-on-first --no-shrink --runs 20 ./select_twins thread "$index" "$times"
+        status 1 "select_twins thread, after $times others: case $index"
+    done
+done
 finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
 finds calls "assertion@sum == 2 in start" 45

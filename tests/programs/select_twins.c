@@ -1,5 +1,6 @@
-/* select_twins.c — a select that waits with two cases about one thing: either of them may get it. The program takes it
- * to be the one that is named: select_twins KIND INDEX. */
+/* select_twins.c — a select that waits with two cases about one thing: either of them may get it. The program takes
+ * it to be the one that is named: select_twins KIND INDEX. With the kind `thread` a thread, which has selected some
+ * times before, selects among three channels: the first and the last have a value. select_twins thread INDEX TIMES */
 #define OWN_MAIN
 #include "planted.h"
 
@@ -144,6 +145,41 @@ static int with_file(void)
     return code != 0 || rad_write(pipe_ends[1], "x", 1, RAD_FOREVER) != 1;
 }
 
+/* ---- A thread ---------------------------------------------------------------------------------------------------- */
+
+static int times;
+
+static int thread_selects(void *channels)
+{
+    rad_chan **in = channels;
+    rad_select_case all[3];
+    for (int i = 0; i < 3; i++) all[i] = (rad_select_case){.kind = RAD_ON_RECV, .on.chan = in[i], .value = &value};
+    for (int i = 0; i < times; i++) {
+        rad_select_case none[] = {all[1], {.kind = RAD_OFF}};
+        RAD_IGNORE(rad_select(none, 2, 0));
+    }
+    int which = rad_select(all, 3, 0);
+    assert(which != expected);
+    return 0;
+}
+
+static int other_runs(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static int with_thread(void)
+{
+    rad_chan *in[3];
+    for (int i = 0; i < 3; i++) {
+        if (rad_chan_create(&in[i], sizeof value, 1, RAD_CHAN_BLOCKS) != 0) return 1;
+        if (i != 1 && rad_send(in[i], &value, 0) != 0) return 1;
+    }
+    if (rad_spawn(&selector, other_runs, NULL) != 0) return 1;
+    return rad_blocking(thread_selects, in, NULL, RAD_FOREVER);
+}
+
 static int (*scene)(void);
 
 static int start(void *arg)
@@ -163,9 +199,10 @@ int main(int argc, char **argv)
     } all[] = {{"recv", with_recv},   {"send", with_send},       {"join", with_join},   {"lock", with_lock},
                {"read", with_read},   {"acquire", with_acquire}, {"group", with_group}, {"take", with_take},
                {"timer", with_timer}, {"time", with_time},       {"tick", with_tick},   {"cancel", with_cancel},
-               {"file", with_file}};
+               {"file", with_file},   {"thread", with_thread}};
     for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) scene = all[i].run;
     expected = argc > 2 ? argv[2][0] - '0' : 0;
+    times = argc > 3 ? argv[3][0] - '0' : 0;
     return scene ? rad_main(NULL, start, NULL, NULL) : 2;
 }

@@ -130,22 +130,46 @@ static uint32_t offer(const rad_select_case *cases, uint32_t count, bool waits, 
     return many;
 }
 
-int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
+/* A thread draws its order from numbers that the kernel does not have. So the chosen case is tried alone before the
+ * others, and its twins, which would have to be behind it, do not wait. */
+static int thread_selects(rad_select_case *cases, uint32_t count, uint32_t first, rad_time until)
+{
+    rad_select_case others[RAD_SELECT_MAX];
+    int done = rad__op_select(&cases[first], 1, 0);
+    if (done != RAD_ETIMEOUT) return done < 0 ? done : (int)first;
+    for (uint32_t i = 0; i < count; i++) {
+        others[i] = cases[i];
+        if (i != first && are_twins(&cases[i], &cases[first])) others[i].kind = RAD_OFF;
+    }
+    done = rad__op_select(others, count, until);
+    if (done >= 0) cases[done] = others[done];
+    return done;
+}
+
+/* A fiber draws what it is told to: the cases in this order. */
+static int fiber_selects(rad_select_case *cases, uint32_t count, uint32_t first, rad_time until)
 {
     rad_select_case turned[RAD_SELECT_MAX];
-    uint32_t offered[RAD_SELECT_MAX];
-    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX) return rad__op_select(cases, count, until);
-    uint32_t many = offer(cases, count, until != 0, offered);
-    uint32_t first = many > 0 ? offered[rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, many)] : 0;
-    rad_core *core = rad__core();
-    if (core != NULL) rad__rt_worker_of(core)->prng = in_order;
+    rad__rt_worker_of(rad__core())->prng = in_order;
     for (uint32_t i = 0; i < count; i++) turned[i] = cases[(first + i) % count];
     int done = rad__op_select(turned, count, until);
     if (done < 0) return done;
     uint32_t at = (first + (uint32_t)done) % count;
-    RAD_ASSERT(many > 0 || until != 0);
     cases[at] = turned[done];
-    if (cases[at].kind == RAD_ON_SEND) rad__send_checked(cases[at].on.chan, cases[at].code, "rad_select");
-    rad__tell_apart(RAD_STREAM_SELECTED, at, 0, 0, 0, NULL);
     return (int)at;
+}
+
+int rad__select_chosen(rad_select_case *cases, uint32_t count, rad_time until)
+{
+    uint32_t offered[RAD_SELECT_MAX];
+    if (!rad__stage.running || count == 0 || count > RAD_SELECT_MAX) return rad__op_select(cases, count, until);
+    uint32_t many = offer(cases, count, until != 0, offered);
+    uint32_t first = many > 0 ? offered[rad__tell_pick(RAD_PICK_CASE, RAD_AT_select, many)] : 0;
+    int at =
+        rad__running() != NULL ? fiber_selects(cases, count, first, until) : thread_selects(cases, count, first, until);
+    if (at < 0) return at;
+    RAD_ASSERT(many > 0 || until != 0);
+    if (cases[at].kind == RAD_ON_SEND) rad__send_checked(cases[at].on.chan, cases[at].code, "rad_select");
+    rad__tell_apart(RAD_STREAM_SELECTED, (uint32_t)at, 0, 0, 0, NULL);
+    return at;
 }
