@@ -9,6 +9,10 @@
  * a uniform draw at each step nearly never lets happen. The object is drawn by how many pairs of events
  * conflict on it (by the root of that).
  *
+ * An actor that polls, with sleeps in between, has no end of events that are not selected, and what it waits for may be
+ * behind one that is. So after as many others as two runs have in the mean, somebody that waits goes; the patience
+ * halves each time that it ends.
+ *
  * Counts come from earlier runs, keyed by signature. The first run of an exploration has none and walks
  * uniformly over what is enabled.
  *
@@ -22,7 +26,8 @@
 
 enum {
     SURW_ALL_OF = 8, /* one run in eight selects all events */
-    SURW_DRAWS = 16  /* weighted draws before giving up on finding an enabled actor */
+    SURW_DRAWS = 16, /* weighted draws before giving up on finding an enabled actor */
+    SURW_PATIENCE_LEAST = 16
 };
 
 /* Events of one actor on one object in this run. */
@@ -51,8 +56,10 @@ typedef struct surw_policy {
     uint64_t *rank; /* of actions: of the event that they would do now; the least goes first */
     uint32_t rank_count, rank_capacity;
     rad_fenwick weight;
-    rad_bitset seen; /* actors whose weight is set */
-    uint32_t next;   /* the actor drawn to do the next selected event, or RAD_NONE */
+    rad_bitset seen;   /* actors whose weight is set */
+    uint32_t next;     /* the actor drawn to do the next selected event, or RAD_NONE */
+    uint64_t others;   /* events since the last selected one */
+    uint64_t patience; /* how many there may be */
 
     /* From the estimates, rebuilt when they change. */
     uint64_t known_runs;
@@ -201,6 +208,13 @@ static bool surw_weigh(surw_policy *s, const rad_estimates *e)
     return true;
 }
 
+static void surw_is_patient(surw_policy *s, const rad_estimates *e)
+{
+    uint64_t events = 0;
+    for (uint32_t i = 0; i < s->actor_items; i++) events += e->items[s->actor_item[i]].events;
+    s->patience = 2 * events / e->runs;
+}
+
 static void surw_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
 {
     surw_policy *s = (surw_policy *)p;
@@ -213,6 +227,7 @@ static void surw_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
     rad__bitset_clear(&s->seen);
     rad__fenwick_clear(&s->weight);
     s->next = RAD_NONE;
+    s->others = 0;
     s->object = RAD_NONE;
     rad__map64_clear(&s->count_index);
     s->count_count = 0;
@@ -224,6 +239,7 @@ static void surw_begin(rad_policy *p, rad_kernel *k, const rad_run_info *info)
         s->selected = s->objects[rad__fenwick_find(&s->conflicts, point)].signature;
     }
     if (!surw_weigh(s, e)) surw_memory(k);
+    surw_is_patient(s, e);
 }
 
 /* ---- Deciding ------------------------------------------------------------------------------------- */
@@ -318,6 +334,10 @@ static uint32_t surw_action(surw_policy *s, rad_kernel *k)
     uint32_t drawn = s->next != RAD_NONE ? rad__actor_action(k, s->next) : RAD_NONE;
     bool ready = drawn != RAD_NONE && rad__bitset_has(&s->waiting, drawn);
     const rad_heap_node *free = s->free.count > 0 ? rad__heap_top(&s->free) : NULL;
+    if (s->others > s->patience && s->waiting.count > 0) {
+        s->patience = s->patience / 2 > SURW_PATIENCE_LEAST ? s->patience / 2 : SURW_PATIENCE_LEAST;
+        free = NULL;
+    }
     if (free && !(ready && s->rank[drawn] < free->key)) return free->item;
     if (ready) return drawn;
     /* Nobody is free and the drawn one cannot go: draw among those that wait. */
@@ -350,9 +370,11 @@ static void surw_ran(rad_policy *p, rad_kernel *k, uint32_t action, const rad_fo
         if (s->informed && surw_is_selected(s, k, f->items[i].object, f->items[i].access)) selected = true;
     }
     if (!selected) {
+        s->others++;
         surw_rank_anew(s, k, action);
         return;
     }
+    s->others = 0;
     /* At least 1 remains while the actor lives: an estimate that was too low must not starve it. */
     uint64_t left = rad__fenwick_get(&s->weight, actor);
     if (actor < s->weight.capacity) rad__fenwick_set(&s->weight, actor, left > 1 ? left - 1 : 1);

@@ -1,5 +1,5 @@
 /* test_fairness.c — states that are known only with who may go next, turns of actors that made them alone, estimates
- * that starve nobody, steps that pct counts, and ends that surw does not select. */
+ * that starve nobody, steps that pct counts, ends that surw does not select, and actors that poll. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -255,6 +255,54 @@ static void surw_selects_no_end_of_an_actor(void **state)
     assert_true(surw_learns_of(true, 0, 1)); /* it only has the actor's name */
 }
 
+/* ---- An actor that polls ----------------------------------------------------------------------------------
+ * One looks for the end by itself, over and over; two more touch one cell, the second of them only after the first. So
+ * if surw has drawn the second one, only the one that looks is free. p->number: the steps on the cell. */
+
+enum { POLLER, OPENER, CLOSER };
+
+static void polled_reset(puppet *p, rad_kernel *k)
+{
+    static const char *const roles[] = {"poller", "opener", "closer"};
+    p->number = 0;
+    p->objects[0] = rad_object(k, RAD_NONE, "cell");
+    for (uint32_t i = POLLER; i <= CLOSER; i++) {
+        p->actions[i] = rad_action(k, 0, rad_actor(k, RAD_NONE, roles[i]), RAD_NONE, 0);
+        if (i != CLOSER) rad_enable(k, p->actions[i]);
+        if (i != POLLER) rad_announce(k, p->actions[i], 0, p->objects[0], RAD_WRITE);
+    }
+}
+
+static void polled_step(puppet *p, rad_kernel *k, uint32_t action)
+{
+    bool polls = action == p->actions[POLLER];
+    if (polls && p->number < 2) return;
+    rad_disable(k, action);
+    if (polls) return;
+    rad_touch(k, p->objects[0], RAD_WRITE);
+    if (++p->number == 1) rad_enable(k, p->actions[CLOSER]);
+}
+
+static void an_actor_that_polls_keeps_nobody_waiting(void **state)
+{
+    puppet p = {.reset = polled_reset, .step = polled_step};
+    bare_rig b;
+    rad_estimates known = {0};
+    rad_policy *policy = policy_named("surw");
+    (void)state;
+    bare_open(&b, &puppet_machine, &p, 1000);
+    rad_run_options o = bare_options(&b, policy);
+    o.into = &known;
+    assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
+    o.into = NULL;
+    o.info.estimates = &known;
+    for (o.info.run = 1; o.info.run <= 200; o.info.run++)
+        assert_int_equal(rad__kernel_run(b.kernel, &o), RAD_OUTCOME_FINISHED);
+    rad__policy_destroy(policy);
+    rad__estimates_free(&known);
+    bare_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +310,7 @@ int main(void)
         cmocka_unit_test(a_turn_is_of_one_actor_alone),
         cmocka_unit_test(an_estimate_that_was_too_low_starves_nobody),
         cmocka_unit_test(surw_selects_no_end_of_an_actor),
+        cmocka_unit_test(an_actor_that_polls_keeps_nobody_waiting),
         cmocka_unit_test(pct_changes_priorities_inside_a_lock_that_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
