@@ -3,7 +3,8 @@
  * The steps of the best run are cut into blocks of one actor. A block is pulled back to the actor's block
  * before it, or that one is pushed forward to it; the new order is run as a script. Where the steps in
  * between are independent this is the same trace told better; where they are not, it may still fail in
- * the same way with a preemption less. Either way the run decides. */
+ * the same way with a preemption less. Either way the run decides. A block is not moved to or from a place at which
+ * nobody else could run: of a timer that wakes one that waits for it, a thousand times, nothing is tried. */
 #include "base/alloc.h"
 #include "lab/shrink.h"
 
@@ -77,13 +78,19 @@ static uint32_t block_before(const order *o, uint32_t from)
     return RAD_NONE;
 }
 
+static bool was_decided(const order *o, uint32_t step)
+{
+    return o->s->recorder.steps[step].decision != RAD_NONE;
+}
+
 static bool order_pass(order *o)
 {
     for (uint32_t from = 0; from < o->count && rad__shrink_goes_on(o->s); from = block_end(o, from)) {
         uint32_t before = block_before(o, from);
         if (before == RAD_NONE) continue;
-        if (order_move(o, from, block_end(o, from), before + 1)) return true;
-        if (order_move(o, block_start(o, before), before + 1, from)) return true;
+        uint32_t start = block_start(o, before);
+        if (was_decided(o, before + 1) && order_move(o, from, block_end(o, from), before + 1)) return true;
+        if (was_decided(o, start) && order_move(o, start, before + 1, from)) return true;
     }
     return false;
 }

@@ -6,7 +6,8 @@
  *       766  ● write rwlock lock
  *       767  ● unlock rwlock lock
  *
- * Two lines are the same if nothing but the number of their steps differs. A decisive one is like no other. */
+ * Two lines are the same if nothing but the number of their steps differs, or the time to which a clock moves. A
+ * decisive one is like no other. */
 #include "view/story.h"
 
 #include "base/readable.h"
@@ -16,12 +17,25 @@
 
 enum { ROUND_MOST = 64, LEFT_OUT_LEAST = 12 };
 
+/* "to 2000 us" */
+static bool is_time(const char *text)
+{
+    unsigned long long us;
+    int end = 0;
+    return sscanf(text, "to %llu us%n", &us, &end) == 1 && end > 0 && text[end] == 0;
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 || (is_time(a) && is_time(b));
+}
+
 static bool is_same(const rad_line *a, const rad_line *b)
 {
     return a->actor == b->actor && a->turn == b->turn && a->hidden == b->hidden && !a->decisive && !b->decisive &&
            a->access == b->access && a->has_value == b->has_value && a->value == b->value && a->at == b->at &&
            strcmp(a->object, b->object) == 0 && strcmp(a->site, b->site) == 0 && strcmp(a->kind, b->kind) == 0 &&
-           strcmp(a->note, b->note) == 0 && strcmp(a->words, b->words) == 0;
+           is_same_text(a->note, b->note) && is_same_text(a->words, b->words);
 }
 
 /* How many lines from `at + size` on are each like that `size` lines before it. */
