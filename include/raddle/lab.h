@@ -441,6 +441,7 @@ typedef struct rad_shrink_report {
     uint64_t certified_cut;            /* those that were not finished at the step limit: they prove nothing */
     uint64_t certified_held;           /* those in which an actor was held back: only fair schedules were tried */
     enum rad_budget certificate_ended; /* NONE: all schedules with fewer preemptions were tried */
+    double elapsed;                    /* seconds, of both */
     rad_artifact *second;              /* another bug that shrinking met and that fails on the original case, or NULL */
 } rad_shrink_report;
 

@@ -26,7 +26,8 @@ static const option EXPLORE_OPTIONS[] = {
     {"runs", OPTION_COUNT, AT(runs), "N", "stop after N runs (default: 20,000)", 1, UINT64_C(1000000000000), 0},
     {"steps", OPTION_COUNT, AT(steps), "N",
      "stop after N steps of all runs (default: 5,000 a run, at least 100 million)", 1, UINT64_C(1000000000000000), 0},
-    {"time", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds (default: 600, none with --runs)", 0, 0, 0},
+    {"time", OPTION_SECONDS, AT(seconds), "S",
+     "stop searching after S seconds (default: 600, none with --runs), and shrinking after S more", 0, 0, 0},
     OPTION_SEED(explore_args),
     {"jobs", OPTION_COUNT, AT(jobs), "N", "run N processes; results are the same for every N (default: 1)", 1, 64, 'j'},
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
@@ -405,6 +406,7 @@ static int explore_run(cli *c, int argc, char **argv)
         return status;
     }
     h = (hunt){.c = c, .dir = a.output, .json = a.json, .hang_seconds = a.hang, .suppressed = &suppressed};
+    h.shrink_all = a.seconds;
     h.limits = (progress_limits){c, a.seconds};
     name_files(&h, &t, &w);
     write_head(&h, &t, &a);

@@ -97,11 +97,21 @@ static void tell_second(hunt *h, const bug *b, const rad_artifact *second)
     if (other) other->second = true;
 }
 
+/* For each of the two stages. A bug gets half of what is left of the time for all: how many follow is not known. */
+static double stage_seconds(const hunt *h)
+{
+    const double least = 0.05;
+    if (h->shrink_all <= 0) return h->shrink_seconds;
+    double half = (h->shrink_all - h->shrink_used) / 2 / 2;
+    return half < least ? least : half < RAD_SHRINK_SECONDS ? half : RAD_SHRINK_SECONDS;
+}
+
 int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
 {
     cli *c = h->c;
     char path[KEEP_PATH_MAX];
-    int status = shrink_artifact(c, f->artifact, h->shrink_seconds, h->hang_seconds, &b->small);
+    int status = shrink_artifact(c, f->artifact, stage_seconds(h), h->hang_seconds, &b->small);
+    h->shrink_used += b->small.report.elapsed;
     if (status != 0) return status;
     b->is_shrunk = true;
     hunt_path(h, (uint32_t)(b - h->bugs), ".min.raddle.json", path, sizeof path);

@@ -36,7 +36,9 @@ typedef struct hunt {
     enum hunt_phase phase;     /* what is found now, is found in it */
     double hang_seconds;       /* as in rad_explore_options */
     double shrink_seconds;     /* at most, for each bug; 0: as `raddle shrink` */
-    suppressions *suppressed;  /* the caller's */
+    double shrink_all;         /* at most, for all bugs together; 0: there is no such limit */
+    double shrink_used;
+    suppressions *suppressed; /* the caller's */
     uint32_t bug_count;
     bug bugs[KEEP_BUGS_MAX];
 } hunt;

@@ -379,7 +379,7 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     rad__recorder_open(&s.recorder);
     int code = rad__target_copy(&s.target, &a->target, error);
     if (code == 0) code = shrink_start(&s, a);
-    s.started = rad__os_now_seconds(); /* from here on: one run is made in any case */
+    const double began = s.started = rad__os_now_seconds(); /* from here on: one run is made in any case */
     s.seconds = o->seconds > 0 ? o->seconds : o->seconds < 0 ? 0 : RAD_SHRINK_SECONDS;
     report->before = s.measure;
     if (code == 0) {
@@ -393,6 +393,7 @@ int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artif
     report->checks = s.checks;
     report->steps = s.steps;
     report->stopped = s.stopped;
+    report->elapsed = rad__os_now_seconds() - began;
     if (code == 0) report->second = rad__shrink_second(&s, &a->target);
     if (code == 0 && error->code != 0) {
         rad_artifact_free(*out);

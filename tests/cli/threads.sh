@@ -180,6 +180,11 @@ has out "nothing found in 40 runs" "in 40 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
 
+# ---- Time to shrink ------------------------------------------------------------------------------------------------
+try explore --time 1 --stop-on-first --clock quiet --spurious no ./threads relay
+status 1 "a failure whose certificate would take minutes"
+has out "because    time was up before all schedules with fewer preemptions were tried" "--time holds for it, too"
+
 # ---- A program with an allocator of its own ------------------------------------------------------------------------
 # shellcheck disable=SC2086
 if $cc -g -shared -fPIC -fno-builtin -DLIBRARY "$programs/allocator.c" -o liballocator.so 2>log &&

@@ -346,6 +346,32 @@ static void crowded(void)
     assert(turn == MANY);
 }
 
+/* ---- Handing over in the middle, back and forth: all schedules with one preemption fewer take minutes ---- */
+
+static int legs, rounds[2];
+
+static void *runs_leg(void *which)
+{
+    enum { ROUNDS = 150 };
+    int own = *(int *)which;
+    for (int i = 0; i < ROUNDS; i++) {
+        pthread_mutex_lock(&m);
+        rounds[own] = i;
+        legs += legs % 2 == own && rounds[!own] > 10 * legs && rounds[!own] < ROUNDS - 1;
+        assert(legs < 4);
+        pthread_mutex_unlock(&m);
+    }
+    return which;
+}
+
+static void relay(void)
+{
+    static int who[] = {0, 1};
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, runs_leg, &who[i]);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
 static void joined(void)
 {
     pthread_t t;
@@ -485,7 +511,8 @@ int main(int argc, char **argv)
     } all[] = {{"abba", abba},         {"lost", lost},       {"consumed", consumed}, {"oversold", oversold},
                {"stranger", stranger}, {"upgrade", upgrade}, {"crowd", crowd},       {"life", life},
                {"c11", c11},           {"forks", forking},   {"crowded", crowded},   {"second", second},
-               {"joined", joined},     {"bare", bare},       {"twins", twins},       {"patience", patience}};
+               {"joined", joined},     {"bare", bare},       {"twins", twins},       {"patience", patience},
+               {"relay", relay}};
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) {
