@@ -29,6 +29,15 @@ finds_in timers held deadlock:mutex+semaphore+timer
 finds_in timers early deadlock:condition+timer
 finds_in timers silent deadlock:semaphore
 finds_in timers unset deadlock:descriptor
+finds_in timers sleeps deadlock:condition
+try shrink timers.raddle.json -- ./timers sleeps
+check "a shrinker tries nothing with steps that nobody else could make" test "$(sed -n 's/.*steps (\([0-9]*\) runs)/\1/p' out)" -lt 400
+try show timers.min.raddle.json -- ./timers sleeps
+has out "are the 2 steps before them, 999 times more" "what repeats is drawn once, whatever the time is"
+finds_in timers relocks deadlock:mutex
+try explore --runs 20 --clock free --no-shrink ./timers relocks
+has out ": main waits for mutex m (held by main)" "also if the clock is free"
+has out "deadlock 20," "in each run"
 try explore --runs 60 --clock quiet ./timers answers
 status 0 "what timers answer, in 60 runs"
 has out "equal in a fresh process" "which leave nothing behind"

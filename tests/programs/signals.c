@@ -335,8 +335,65 @@ static void stacks(void)
     signal(SIGSEGV, SIG_DFL);
 }
 
+/* ---- A condition that is signalled while its waiter runs a handler ---- */
+
+static pthread_cond_t told = PTHREAD_COND_INITIALIZER;
+static bool waits, is_told;
+
+static void rests(int number)
+{
+    (void)number;
+    sem_post(&begun);
+    sem_wait(&ended);
+}
+
+static void *tells(void *waiter)
+{
+    bool there = false;
+    while (!there) {
+        pthread_mutex_lock(&m);
+        there = waits; /* and has given the mutex back */
+        pthread_mutex_unlock(&m);
+    }
+    pthread_kill(*(pthread_t *)waiter, SIGUSR1);
+    sem_wait(&begun);
+    pthread_mutex_lock(&m);
+    is_told = true;
+    pthread_cond_signal(&told);
+    pthread_mutex_unlock(&m);
+    sem_post(&ended);
+    return NULL;
+}
+
+/* Until it is told, or too late: what has happened while it was in the handler, it knows when it has returned. */
+static void meanwhile(const struct timespec *until, int answer)
+{
+    pthread_t self = pthread_self(), teller;
+    int code = 0;
+    waits = is_told = false;
+    on(SIGUSR1, rests, 0);
+    pthread_create(&teller, NULL, tells, &self);
+    pthread_mutex_lock(&m);
+    waits = true;
+    while (!is_told && code == 0)
+        code = until ? pthread_cond_timedwait(&told, &m, until) : pthread_cond_wait(&told, &m);
+    assert(code == answer || (is_told && code == 0));
+    pthread_mutex_unlock(&m);
+    pthread_join(teller, NULL);
+}
+
+static void conditions(void)
+{
+    struct timespec until;
+    meanwhile(NULL, 0);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec++;
+    meanwhile(&until, ETIMEDOUT);
+}
+
 static void answers(void)
 {
+    conditions();
     handlers();
     masks();
     queued();

@@ -98,6 +98,57 @@ static void unset(void)
     close(fd);
 }
 
+/* ---- Beside a timer that rings again and again, and whose handler runs -------------------------------- */
+
+static volatile sig_atomic_t beats;
+
+static void beat(int number)
+{
+    beats += number > 0;
+    if (fixed && beats == 300) sem_post(&rung);
+}
+
+static void heartbeat(void)
+{
+    struct sigaction a = {.sa_handler = beat, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &a, NULL);
+    rings(timer_with(SIGEV_SIGNAL, SIGUSR1, NULL), 1, 1);
+}
+
+/* Before the first decision. */
+static void relocks(void)
+{
+    heartbeat();
+    pthread_mutex_lock(&m);
+    if (!fixed) pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+}
+
+static void *sets(void *arg)
+{
+    pthread_mutex_lock(&m);
+    count = 1;
+    pthread_cond_signal(&c);
+    pthread_mutex_unlock(&m);
+    return arg;
+}
+
+/* It looks before it has the lock. What a handler does sooner or later comes in time. */
+static void sleeps(void)
+{
+    pthread_t setter;
+    heartbeat();
+    if (fixed) sem_wait(&rung);
+    pthread_create(&setter, NULL, sets, NULL);
+    pthread_mutex_lock(&m);
+    bool is_set = count != 0;
+    if (!fixed) pthread_mutex_unlock(&m);
+    if (!fixed) pthread_mutex_lock(&m);
+    if (!is_set) pthread_cond_wait(&c, &m);
+    pthread_mutex_unlock(&m);
+    pthread_join(setter, NULL);
+}
+
 /* ---- What the calls answer ------------------------------------------------------------------------------- */
 
 static void calls(void)
@@ -194,7 +245,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"held", held}, {"early", early}, {"silent", silent}, {"unset", unset}, {"answers", answers}};
+    } all[] = {{"held", held},       {"early", early},   {"silent", silent},  {"unset", unset},
+               {"relocks", relocks}, {"sleeps", sleeps}, {"answers", answers}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&rung, 0, 0);

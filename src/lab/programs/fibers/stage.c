@@ -433,6 +433,7 @@ void rad__stage_step(rad_runner *r)
     rad_stage *s = &rad__stage;
     const void *object = r->object;
     bool unlocks = r->site == RAD_AT_rwlock_unlock || r->site == RAD_AT_pthread_rwlock_unlock;
+    s->own_steps += r->kind != RAD_RUNNER_CLOCK && !rad__thread_is_aside(r);
     s->current = r;
     s->looks_in_step = 0;
     s->woke = false;
@@ -441,6 +442,7 @@ void rad__stage_step(rad_runner *r)
     } else {
         s->running = true;
         r->after_ns = 0;
+        s->progress += r->thread == NULL;
         enum rad_run answer = r->kind == RAD_RUNNER_FIBER ? run_fiber(r) : run_thread(r);
         s->running = false;
         if (s->over) {

@@ -114,6 +114,11 @@ static bool runners_are_due(void)
     return any;
 }
 
+static bool can_others_run(void)
+{
+    return rad__stage.enabled_count > (rad__stage.clock->enabled ? 1u : 0u);
+}
+
 /* Loops that wait for the clock by looking at it say not until when: it moves by 1 ms, then 2, 4, … */
 static uint64_t time_for_lookers(void)
 {
@@ -137,14 +142,17 @@ static void note_delay(void)
 /* The wheel's next time may be that of a coarse slot, in which nothing is due yet. */
 void rad__time_tick(void)
 {
-    bool looked = rad__stage.lookers > 0, any = false;
+    bool looked = rad__stage.lookers > 0, any = false, rang = false, alone = !can_others_run();
     uint64_t limit = looked ? time_for_lookers() : UINT64_MAX, next;
     while (!any && (next = rad__time_next()) <= limit && next != UINT64_MAX) {
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
         any = fibers_expire();
         any |= runners_are_due();
-        any |= rad__timers_ring();
+        alone &= !any;
+        rang = rad__timers_ring();
+        any |= rang;
     }
+    if (rang) rad__timers_rang(alone);
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
     note_delay();
@@ -185,11 +193,6 @@ uint64_t rad__time_sleep(uint64_t ns)
 }
 
 /* ---- After each step ------------------------------------------------------------------------------------- */
-
-static bool can_others_run(void)
-{
-    return rad__stage.enabled_count > (rad__stage.clock->enabled ? 1u : 0u);
-}
 
 __attribute__((noinline)) static void files_look(rad_lab_exec *x, rad_runtime *rt)
 {

@@ -7,25 +7,38 @@
 #include "lab/programs/threads/threads.h"
 #include "lab/rig.h"
 
+#include "base/check.h"
+
 #include <errno.h>
 #include <string.h>
 #include <threads.h>
 
-/* And the mutex is free. True: it is late. While a handler runs it cannot be woken; if anybody was meanwhile it
- * continues, as if it had been: nobody promises that it was not. */
-static bool until_woken(const rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m, uint64_t deadline_ns,
-                        bool *cancelled)
+/* Handlers run, and meanwhile it waits for the condition as before. True: it was woken. */
+static bool handles(rad_thread *self, const pthread_cond_t *c)
+{
+    const void *outer = self->pauses;
+    uint64_t turn = self->paused_turn;
+    self->pauses = c;
+    self->paused_turn = self->turn;
+    rad__signals_handle();
+    bool woken = self->pauses == NULL;
+    self->pauses = outer;
+    self->paused_turn = turn;
+    return woken;
+}
+
+/* And the mutex is free. True: it is late. */
+static bool until_woken(rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m, uint64_t deadline_ns, bool *cancelled)
 {
     uint32_t site = RAD_AT_pthread_cond_woken;
     *cancelled = false;
     while (rad__thread_waits_once(site, RAD_WAIT_CONDITION, c, deadline_ns) != RAD_WAITED_DONE) {
-        bool woken = self->woken, late = self->late;
-        uint64_t before = rad__threads_wakes();
-        rad__signals_handle();
+        RAD_ASSERT(!self->woken); /* who was, or is late, takes no signal before it has the mutex */
+        bool woken = handles(self, c);
         *cancelled = !woken && rad__cancel_is_due(self);
-        if (!woken && !*cancelled && rad__threads_wakes() == before) continue;
+        if (!woken && !*cancelled) continue;
         rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);
-        return late;
+        return false;
     }
     return self->late;
 }

@@ -113,6 +113,7 @@ static bool may_go(uint32_t site, int fd, short events)
         bool again = rad__signals_handle();
         rad__cancel_point();
         if (again) continue;
+        rad__thread_goes_on(rad__thread_self());
         errno = EINTR;
         return false;
     }
@@ -319,6 +320,7 @@ static int wait_for_any(struct pollfd *all, nfds_t count, uint64_t ns)
     default:
         rad__signals_handle();
         rad__cancel_point();
+        rad__thread_goes_on(rad__thread_self());
         errno = EINTR;
         return -1;
     }

@@ -80,7 +80,10 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
         switch (rad__thread_waits_once(RAD_AT_futex_woken, RAD_WAIT_WORD, word, futex_deadline(what, at))) {
         case RAD_WAITED_DONE: return 0;
         case RAD_WAITED_LATE: return -ETIMEDOUT;
-        default: rad__signals_handle(); return -EINTR;
+        default:
+            rad__signals_handle();
+            rad__thread_goes_on(rad__thread_self());
+            return -EINTR;
         }
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET:

@@ -39,6 +39,7 @@ static int sem_until(sem_t *s, uint64_t deadline_ns)
     } while (how == RAD_WAITED_BROKEN && (rad__signals_handle() || rad__cancel_is_due(rad__thread_self())));
     if (how != RAD_WAITED_DONE) {
         errno = how == RAD_WAITED_LATE ? ETIMEDOUT : EINTR;
+        rad__thread_goes_on(rad__thread_self());
         return -1;
     }
     --*value_of(s);

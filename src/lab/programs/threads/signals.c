@@ -175,6 +175,9 @@ static bool handle_blocking(uint64_t block)
     uint64_t *mask = blocked(), before = *mask;
     bool again = true;
     pending *next;
+    rad_thread *self = rad__thread_self();
+    const char *aside = self ? self->aside : NULL;
+    if (self && !aside) self->aside = __builtin_frame_address(0);
     *mask = block;
     while (rad__signals_pending > 0 && (next = first_of(rad__thread_self(), ~*mask)) != NULL) {
         siginfo_t info = take(next);
@@ -182,6 +185,7 @@ static bool handle_blocking(uint64_t block)
         *mask = block; /* also if the handler has changed it */
     }
     *mask = before;
+    if (self) self->aside = aside;
     return again;
 }
 
@@ -547,6 +551,7 @@ RAD_ANSWER(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct 
     if (!rad__stage.running) return RAD_REAL(sigtimedwait)(set, to, most);
     if (most) until = rad__stage.now_ns + (uint64_t)most->tv_sec * 1000000000u + (uint64_t)most->tv_nsec;
     int code = wait_for(bits_of(set), &info, until);
+    if (code == EINTR) rad__thread_goes_on(rad__thread_self());
     if (code != 0) return answer(code);
     if (to) *to = info;
     return info.si_signo;
@@ -574,6 +579,7 @@ static int suspend(uint64_t mask)
     }
     self->blocked = before;
     rad__signals_handle();
+    rad__thread_goes_on(self);
     return answer(EINTR);
 }
 

@@ -58,6 +58,12 @@ typedef struct rad_thread {
     /* While it waits. */
     enum rad_wait_kind wait;
     void *address;
+    uint32_t site;
+    /* While it runs a handler. */
+    const void *pauses; /* a condition that it waits for behind that; NULL: none, or it was woken */
+    uint64_t paused_turn;
+    const char
+        *aside; /* below this address of its stack it does so, or runs the function of a timer; NULL: it does not */
     pthread_mutex_t *mutex; /* of a condition: what it needs after that */
     uint64_t deadline_ns;
     uint64_t turn; /* when it came: the order of waiters */
@@ -129,6 +135,18 @@ RAD_INTERNAL const rad_thread *rad__thread_holder(const rad_thread *t);
 RAD_INTERNAL void rad__stuck_look(const rad_runner *r);
 RAD_INTERNAL void rad__stuck_report_threads(void);
 
+/* A call in which it waited has returned to the program. */
+RAD_INTERNAL void rad__thread_goes_on(rad_thread *t);
+
+/* What it does next is part of a handler, or of a function of a timer. */
+RAD_INTERNAL bool rad__thread_is_aside(const rad_runner *r);
+
+/* It waits in vain; before it waits on, it may be to run a handler. */
+RAD_INTERNAL bool rad__thread_is_blocked(const rad_thread *t);
+
+/* The run is over before it runs that handler. */
+RAD_INTERNAL void rad__thread_waits_on(rad_thread *t);
+
 /* How many wait there in this way; the one of those at this place in their order of coming. */
 RAD_INTERNAL uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address);
 RAD_INTERNAL rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, uint32_t index);
@@ -138,9 +156,6 @@ RAD_INTERNAL uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait
 
 /* The one that has waited longest, if any: no choice. */
 RAD_INTERNAL void rad__threads_wake_first(enum rad_wait_kind wait, const void *address);
-
-/* How often threads were woken so far. */
-RAD_INTERNAL uint64_t rad__threads_wakes(void);
 
 /* The runner is a thread that waits in a call of libc's: for one of the above. */
 RAD_INTERNAL bool rad__thread_is_waiting(const rad_runner *r);
@@ -231,6 +246,9 @@ RAD_INTERNAL bool rad__signal_is_on_its_way(const siginfo_t *of_timer);
 /* When the next timer rings (timers.c), or UINT64_MAX; those that are due now ring. True: one did. */
 RAD_INTERNAL uint64_t rad__timers_next(void);
 RAD_INTERNAL bool rad__timers_ring(void);
+
+/* They have. Alone: nothing else could run, and nothing else comes of this time. */
+RAD_INTERNAL void rad__timers_rang(bool alone);
 
 /* This descriptor is closed. */
 RAD_INTERNAL void rad__timers_close(int fd);

@@ -23,7 +23,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-enum { TIMERS_MAX = 256, BUSY_MOST = 2 };
+enum { TIMERS_MAX = 256, BUSY_MOST = 2, VAIN_MOST = 1000 };
 
 enum timer_kind { TIMER_FREE, TIMER_GONE, TIMER_SIGNAL, TIMER_THREAD, TIMER_SILENT, TIMER_FILE };
 
@@ -47,6 +47,13 @@ static timer timers[TIMERS_MAX] = {
 };
 static uint32_t timer_count = 1; /* those beyond were never used */
 
+/* In a row, of timers that ring again and again, when nothing else could run, and no call in which a thread waited has
+ * returned since. */
+static struct {
+    uint32_t rings;
+    uint64_t progress; /* at the last one */
+} vain;
+
 static bool is_readable(int fd)
 {
     struct pollfd one = {.fd = fd, .events = POLLIN};
@@ -65,11 +72,11 @@ static bool is_unheard(const timer *t)
 }
 
 /* One that rings again and again moves the clock only when its last ring was heard: nothing comes of another one, and a
- * deadlock would be none. */
+ * deadlock would be none. Nor does it when nothing but handlers and functions of timers has run for so many rings. */
 static bool moves_the_clock(const timer *t)
 {
     if (t->rings_ns == UINT64_MAX || t->kind <= TIMER_GONE || t->kind == TIMER_SILENT) return false;
-    return t->again_ns == 0 || !is_unheard(t);
+    return t->again_ns == 0 || (vain.rings < VAIN_MOST && !is_unheard(t));
 }
 
 uint64_t rad__timers_next(void)
@@ -116,10 +123,17 @@ bool rad__timers_ring(void)
     bool any = false;
     for (uint32_t i = 0; i < timer_count; i++) {
         if (timers[i].kind <= TIMER_GONE || timers[i].rings_ns > rad__stage.now_ns) continue;
+        if (timers[i].again_ns == 0) vain.rings = 0;
         ring(&timers[i]);
         any = true;
     }
     return any;
+}
+
+void rad__timers_rang(bool alone)
+{
+    vain.rings = alone && vain.progress == rad__stage.progress ? vain.rings + 1 : 0;
+    vain.progress = rad__stage.progress;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------------- */
@@ -268,6 +282,7 @@ static void *timer_thread(void *context)
 {
     timer *t = context;
     rad_thread *self = rad__thread_self();
+    self->aside = __builtin_frame_address(0);
     for (;;) {
         t->waiting++;
         while (t->due == 0) rad__thread_waits(RAD_AT_timer_rings, RAD_WAIT_WORD, t, UINT64_MAX);

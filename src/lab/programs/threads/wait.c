@@ -12,7 +12,7 @@
 
 static rad_thread threads[RAD_THREADS_MAX];
 static uint32_t thread_count;
-static uint64_t turns, wakes;
+static uint64_t turns;
 
 rad_thread *rad__thread_self(void)
 {
@@ -171,6 +171,25 @@ static bool is_broken(const rad_thread *t)
     return RAD_UNLIKELY(rad__signals_pending > 0) && rad__signal_comes(t);
 }
 
+void rad__thread_goes_on(rad_thread *t)
+{
+    const char *here = __builtin_frame_address(0);
+    if (t->aside != NULL && here < t->aside) return; /* tidy: address ok: one stack */
+    t->aside = NULL;                                 /* or the handler was left by siglongjmp */
+    rad__stage.progress++;
+}
+
+bool rad__thread_is_aside(const rad_runner *r)
+{
+    return r->thread != NULL && (r->site == RAD_AT_signal_handler || r->thread->aside != NULL);
+}
+
+bool rad__thread_is_blocked(const rad_thread *t)
+{
+    if (t->wait == RAD_WAIT_NONE || t->expired || can_continue(t)) return false;
+    return !t->cancelled || !is_cancellation_point(t->wait) || !rad__cancel_is_due(t);
+}
+
 /* Its deadline counts while it cannot continue. */
 static void set_waiting(rad_thread *t, bool waits)
 {
@@ -192,6 +211,15 @@ static void review(rad_thread *t)
     }
 }
 
+void rad__thread_waits_on(rad_thread *t)
+{
+    rad_runner *r = t->runner;
+    if (!r->enabled) return;
+    rad__runner_announce(r, t->site, t->wait == RAD_WAIT_TIME ? NULL : t->address);
+    rad__runner_disable(r);
+    rad__thread_tell_wait(r);
+}
+
 void rad__threads_review(const void *address)
 {
     for (uint32_t i = 0; i < thread_count; i++) {
@@ -206,6 +234,7 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     rad_runner *r = t->runner;
     t->wait = wait;
     t->address = address;
+    t->site = site;
     t->deadline_ns = deadline_ns;
     t->turn = turns++;
     t->expired = t->woken = t->late = false;
@@ -219,6 +248,7 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     bool done = can_continue(t) && !is_broken(t);
     if (rad__monitor != NULL) rad__watched_operation(site, address);
     t->wait = RAD_WAIT_NONE;
+    if (done || t->expired) rad__thread_goes_on(t);
     return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
 }
 
@@ -241,26 +271,40 @@ void rad__thread_disturb(rad_thread *t)
 
 /* ---- Waking -------------------------------------------------------------------------------------------------- */
 
+/* It waits for this condition behind a handler that it runs. */
+static bool pauses(const rad_thread *t, enum rad_wait_kind wait, const void *address)
+{
+    return wait == RAD_WAIT_CONDITION && t->pauses == address;
+}
+
+static bool waits_for(const rad_thread *t, enum rad_wait_kind wait, const void *address)
+{
+    return pauses(t, wait, address) || (t->wait == wait && t->address == address && !t->woken);
+}
+
 uint32_t rad__threads_waiting(enum rad_wait_kind wait, const void *address)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < thread_count; i++)
-        count += threads[i].wait == wait && threads[i].address == address && !threads[i].woken;
+    for (uint32_t i = 0; i < thread_count; i++) count += waits_for(&threads[i], wait, address);
     return count;
 }
 
 rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, uint32_t index)
 {
     rad_thread *found = NULL;
+    uint64_t last = 0, least = 0;
     for (uint32_t n = 0; n <= index; n++) { /* the next one after the last that was found */
         rad_thread *next = NULL;
         for (uint32_t i = 0; i < thread_count; i++) {
             rad_thread *t = &threads[i];
-            if (t->wait != wait || t->address != address || t->woken) continue;
-            if (found && t->turn <= found->turn) continue;
-            if (next == NULL || t->turn < next->turn) next = t;
+            uint64_t turn = pauses(t, wait, address) ? t->paused_turn : t->turn;
+            if (!waits_for(t, wait, address) || (found && turn <= last)) continue;
+            if (next != NULL && turn >= least) continue;
+            next = t;
+            least = turn;
         }
         found = next;
+        last = least;
         if (found == NULL) return NULL;
     }
     return found;
@@ -271,10 +315,10 @@ static void wake(rad_thread *t)
 {
     rad__watched_wakes(t->runner);
     t->woken = true;
-    wakes++;
     if (t->wait == RAD_WAIT_CONDITION) {
         t->wait = RAD_WAIT_MUTEX;
         t->address = t->mutex;
+        t->site = RAD_AT_pthread_relock;
         t->deadline_ns = UINT64_MAX;
         set_waiting(t, true);
         rad__runner_announce(t->runner, RAD_AT_pthread_relock, t->mutex);
@@ -292,7 +336,13 @@ uint32_t rad__threads_signal(uint32_t site, enum rad_wait_kind wait, const void 
     while (woken < count && (waiting = rad__threads_waiting(wait, address)) > 0) {
         bool choice = waiting > 1 && count - woken < waiting;
         uint32_t index = choice ? rad__tell_pick(RAD_PICK_WAKE, site, waiting) : 0;
-        wake(rad__thread_waiting(wait, address, index));
+        rad_thread *t = rad__thread_waiting(wait, address, index);
+        if (pauses(t, wait, address)) {
+            rad__watched_wakes(t->runner);
+            t->pauses = NULL; /* it sees that when its handler has returned */
+        } else {
+            wake(t);
+        }
         woken++;
     }
     return woken;
@@ -316,11 +366,6 @@ uint32_t rad__threads_move(const void *from, void *to, uint32_t count)
         rad__thread_tell_wait(t->runner);
     }
     return moved;
-}
-
-uint64_t rad__threads_wakes(void)
-{
-    return wakes;
 }
 
 /* ---- For the stage ------------------------------------------------------------------------------------------- */
@@ -396,6 +441,7 @@ uint64_t rad__thread_sleeps(uint64_t ns)
     if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE) return 0;
     rad__signals_handle();
     rad__cancel_point();
+    rad__thread_goes_on(rad__thread_self());
     return until > rad__stage.now_ns ? until - rad__stage.now_ns : 0;
 }
 
