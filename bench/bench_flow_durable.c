@@ -62,7 +62,7 @@ static void measure(bench *b, load l)
     bool is_call = strncmp(l.task, "call", 4) == 0;
     rad_flow *f = flow_of(&l, &calls);
     for (uint32_t i = 0; i < bench_samples(b); i++) {
-        rad_flow_options o = rad_flow_preset();
+        rad_flow_options o = rad_flow_defaults();
         rad_flow_result r;
         rad_error error;
         o.jobs = l.wide;

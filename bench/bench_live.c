@@ -203,7 +203,7 @@ static figures drive_run(rad__load_scenario *s, bool uring, const char *path, do
     s->step_count = 1;
     s->duration_ns = stage.length_ns;
     s->tick_ns = 1000;
-    s->limits = rad__load_limits_preset();
+    s->limits = rad__load_limits_defaults();
     rad__load_live_options o = {.scenario = s, .seed = 1, .uring = uring};
     struct rad__load_log_header header = {.seed = 1,
                                           .tick_ns = 1000,

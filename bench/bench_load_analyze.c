@@ -40,7 +40,7 @@ static void make(rad__load_scenario *s, struct rad__load_stage *stage, uint32_t 
                               .step_count = 1,
                               .has_simulated = true,
                               .simulated = {.connect = {1, CONNECT}, .latency = {3, LATENCY}, .body = {1, BODY}},
-                              .limits = rad__load_limits_preset()};
+                              .limits = rad__load_limits_defaults()};
 }
 
 static int keep(void *context, const void *data, size_t size, rad_error *error)

@@ -42,7 +42,7 @@ static uint64_t rounds_for(const load *l, uint64_t instructions)
 static double run_once(const load *l, const rad_protocols *p, uint64_t rounds, rad_session_info *info)
 {
     rad_error error;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     enum rad_session_end end;
     o.n = l->n;
     o.policy = RAD_SESSION_ROUND_ROBIN;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # run_load.sh BUILD_DIR [SECONDS [ROUNDS]] — what a request costs the generator: raddle load (epoll and io_uring, with its
 # log) beside wrk and h2load, on one nginx: 64 and 1,000 connections, HTTP/1.1 and HTTP/2, plain and TLS. Generators take
-# turns, ROUNDS times (preset: 5); nginx has one core, the generator another. Every log of ours is replayed.
+# turns, ROUNDS times (default: 5); nginx has one core, the generator another. Every log of ours is replayed.
 #
 # RADDLE_ONLY="h2-1 64" (or h2-1): this row only.
 #

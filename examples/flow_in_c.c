@@ -46,7 +46,7 @@ static int run(const char *folder, uint32_t *calls, rad_error *error)
 {
     rad_flow *f;
     rad_flow_result r;
-    rad_flow_options o = rad_flow_preset();
+    rad_flow_options o = rad_flow_defaults();
     int code = rad_flow_parse(&f, "from C", FLOW, strlen(FLOW), NULL, error);
     if (code != 0) return code;
     code = rad_flow_register(f, "ask", ask, calls, error);

@@ -27,7 +27,7 @@ static int run(const char *log, rad_error *error)
 {
     rad_load_scenario *s;
     rad_load_result *r = NULL;
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     rad_load_facts f;
     int code = rad_load_parse(&s, "from C", SCENARIO, strlen(SCENARIO), error);
     if (code != 0) return code;

@@ -79,14 +79,14 @@ int main(void)
     rad_error error = {0};
     rad_target target;
     rad_exploration found = {0};
-    rad_shrink_options presets = {0};
+    rad_shrink_options defaults = {0};
     rad_shrink_report report = {0};
     rad_artifact *small = NULL;
     rad_story *story = NULL;
     rad_explore_options options = {.seed = 1, .stop_on_first = true};
     if (rad_machine_add(&LAMP, &error) != 0 || rad_target_init(&target, "lamp", &error) != 0 ||
         rad_lab_explore(&target, &options, &found, &error) != 0 || found.finding_count == 0 ||
-        rad_lab_shrink(found.findings[0].artifact, &presets, &small, &report, &error) != 0 ||
+        rad_lab_shrink(found.findings[0].artifact, &defaults, &small, &report, &error) != 0 ||
         rad_lab_story(small, &story, &error) != 0) {
         fprintf(stderr, "machine_hello: %s\n", error.text[0] ? error.text : "nothing found");
         return 1;

@@ -5,7 +5,7 @@
  *
  *     rad_flow *f;
  *     rad_flow_read(&f, "release.flow", NULL, &error);
- *     rad_flow_options o = rad_flow_preset();
+ *     rad_flow_options o = rad_flow_defaults();
  *     rad_flow_result r;
  *     rad_flow_run(f, "cases/17", &o, &r, &error);       // from the beginning
  *     rad_flow_resume(f, "cases/17", &o, &r, &error);    // when it was interrupted, killed, or the power failed
@@ -115,7 +115,7 @@ typedef struct rad_flow_options {
     void *context;
 } rad_flow_options;
 
-RAD_API rad_flow_options rad_flow_preset(void);
+RAD_API rad_flow_options rad_flow_defaults(void);
 
 enum rad_flow_end {
     RAD_FLOW_END_DONE = 0,

@@ -280,10 +280,10 @@ typedef struct rad_progress {
 
 typedef struct rad_explore_options {
     const char *strategy; /* NULL = "auto" */
-    uint64_t runs;        /* 0 = RAD_RUNS_PRESET */
-    uint64_t steps;       /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_PRESET */
+    uint64_t runs;        /* 0 = RAD_RUNS_DEFAULT */
+    uint64_t steps;       /* in all runs together; 0 = RAD_STEPS_PER_RUN a run, at least RAD_STEPS_DEFAULT */
     /* At most; when that stops the search, `out_of_time` is set, and the result depends on the host's speed.
-     * 0 = RAD_SECONDS_PRESET if `runs` is 0, no limit otherwise. */
+     * 0 = RAD_SECONDS_DEFAULT if `runs` is 0, no limit otherwise. */
     double seconds;
     uint64_t seed;
     uint32_t jobs;      /* worker processes; 0 = 1. Results do not depend on it. */
@@ -304,8 +304,8 @@ typedef struct rad_explore_options {
     volatile const int *interrupted; /* becomes non-zero to stop early; may be NULL */
 } rad_explore_options;
 
-enum { RAD_RUNS_PRESET = 20000, RAD_FINDINGS_MAX = 16, RAD_PHASES_MAX = 32 };
-enum { RAD_STEPS_PRESET = 100000000, RAD_STEPS_PER_RUN = 5000, RAD_SECONDS_PRESET = 600 };
+enum { RAD_RUNS_DEFAULT = 20000, RAD_FINDINGS_MAX = 16, RAD_PHASES_MAX = 32 };
+enum { RAD_STEPS_DEFAULT = 100000000, RAD_STEPS_PER_RUN = 5000, RAD_SECONDS_DEFAULT = 600 };
 
 typedef struct rad_finding {
     rad_artifact *artifact; /* of the lowest failing run with this identity */
@@ -420,7 +420,7 @@ enum { RAD_SHRINK_SECONDS = 120 };
 typedef struct rad_shrink_options {
     uint64_t checks;       /* runs the reducers may use; 0 = 20,000 */
     uint64_t certify_runs; /* runs the certificate may use; 0 = 200,000 */
-    uint64_t steps;        /* steps each of the two may use; 0 = RAD_STEPS_PRESET */
+    uint64_t steps;        /* steps each of the two may use; 0 = RAD_STEPS_DEFAULT */
     double seconds;        /* each of the two may take; 0 = RAD_SHRINK_SECONDS; negative: no limit */
     double hang_seconds;   /* as in rad_explore_options */
     void (*progress)(void *context, const char *stage, uint64_t checks, const rad_measure *m);

@@ -6,7 +6,7 @@
  *
  *     rad_load_scenario *s;
  *     rad_load_read(&s, "checkout.toml", &error);
- *     rad_load_options o = rad_load_preset();
+ *     rad_load_options o = rad_load_defaults();
  *     o.log = "events.log";
  *     rad_load_result *r;
  *     rad_load_run(&r, s, &o, &error);
@@ -76,7 +76,7 @@ typedef struct rad_load_options {
     void *context;
 } rad_load_options;
 
-RAD_API rad_load_options rad_load_preset(void);
+RAD_API rad_load_options rad_load_defaults(void);
 
 typedef struct rad_load_result rad_load_result;
 
@@ -203,7 +203,7 @@ typedef struct rad_load_difference {
     bool no_data; /* a side has no response at all */
 } rad_load_difference;
 
-RAD_API rad_load_diff_options rad_load_diff_preset(void);
+RAD_API rad_load_diff_options rad_load_diff_defaults(void);
 
 /* `options` and `difference` may be NULL. rad_free the text; NULL: *error says why (RAD_EINPUT: bad options, or the
  * same run twice on a side). */

@@ -156,18 +156,18 @@ RAD_API uint32_t rad_enabled_count(const rad_kernel *k);
 
 typedef struct rad_param {
     const char *name; /* lower case; NULL ends a list */
-    int64_t preset;
+    int64_t default_value;
     int64_t min, max;
     const char *about;
     bool fixed; /* shrinking does not change it */
 } rad_param;
 
-enum { RAD_MAX_STEPS_PRESET = 100000 };
+enum { RAD_MAX_STEPS_DEFAULT = 100000 };
 
 typedef struct rad_case {
     bool repaired; /* the fixed version, without the bug */
     int64_t params[RAD_PARAMS_MAX];
-    uint64_t max_steps; /* a run that is not finished then is cut; 0 = RAD_MAX_STEPS_PRESET */
+    uint64_t max_steps; /* a run that is not finished then is cut; 0 = RAD_MAX_STEPS_DEFAULT */
     /* The document, for machines that take one (rad_machine.body): the text of a JSON object. NULL is the
      * machine's default. A case borrows it, always: the caller keeps the text as long as the case is used. */
     const char *body;

@@ -7,7 +7,7 @@
  *
  *     rad_protocols *p;
  *     rad_protocols_read(&p, "two_buyer.session", &error);
- *     rad_session_options o = rad_session_preset();
+ *     rad_session_options o = rad_session_defaults();
  *     rad_session_vm *vm;
  *     rad_session_create(&vm, p, &o, &error);
  *     rad_session_handle(vm, "quote", my_quote, my_shop, &error); // what Seller offers; without: a number is drawn
@@ -72,7 +72,7 @@ typedef struct rad_generate_bounds {
     uint32_t subs;       /* protocols to call, at most: 0 … 8 */
 } rad_generate_bounds;
 
-RAD_API rad_generate_bounds rad_generate_preset(void);
+RAD_API rad_generate_bounds rad_generate_defaults(void);
 
 /* The text of a random protocol file, which rad_protocols_parse accepts; the last protocol in it is Main. NULL bounds:
  * the defaults. rad_free it. NULL: RAD_EINPUT (the bounds), RAD_ENOMEM. */
@@ -169,7 +169,7 @@ typedef struct rad_session_options {
     volatile const int *interrupted; /* becomes non-zero: runs end early, as exhausted; may be NULL */
 } rad_session_options;
 
-RAD_API rad_session_options rad_session_preset(void);
+RAD_API rad_session_options rad_session_defaults(void);
 
 /* The protocols are borrowed. RAD_EINPUT names the option. */
 RAD_API int rad_session_create(rad_session_vm **vm, const rad_protocols *p, const rad_session_options *o,

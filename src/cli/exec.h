@@ -7,7 +7,7 @@
 
 extern const verb VERB_EXEC_GEN, VERB_EXEC_RUN, VERB_EXEC_EXPLORE, VERB_EXEC_STRESS;
 
-/* Variables of the environment with presets of `raddle exec stress`; cli.stress has their values, "": not set. */
+/* Variables of the environment with defaults of `raddle exec stress`; cli.stress has their values, "": not set. */
 enum stress_variable {
     STRESS_SEEDS = 0,
     STRESS_MAX_STEPS,
@@ -20,7 +20,7 @@ extern const char *const STRESS_NAMES[STRESS_VARIABLES];
 
 #define NOT_GIVEN UINT64_MAX
 
-/* Bounds on the command line; NOT_GIVEN stays as the preset has it. */
+/* Bounds on the command line; NOT_GIVEN stays as the default has it. */
 typedef struct bound_args {
     uint64_t workers, programs, tasks, length, family, resources, events;
     bool hang, small, stress;
@@ -49,7 +49,7 @@ typedef struct bound_args {
         OPTION_BOUND_FLAG(type, small, "bounds: 3 workers, 4 tasks, 8 instructions a program (the default)"),          \
         OPTION_BOUND_FLAG(type, stress, "bounds: 8 workers, 16 tasks, 32 instructions a program")
 
-/* Presets and what was given. Returns 0 or an exit status. */
+/* Defaults and what was given. Returns 0 or an exit status. */
 int read_bounds(cli *c, const bound_args *a, rad_exec_bounds *b);
 bool bounds_given(const bound_args *a);
 

@@ -4,7 +4,7 @@
  * must be the same. Steps are limited, and what a run into the limit means is found out, not assumed: generated
  * cases end under every schedule, so it is done again with many more (RETRY times as many, at least RETRY_STEPS). If it
  * ends then, the case was large, and the run is counted as one that needed more steps; if not, it is a failure,
- * step-limit. With the presets 187 of 200 runs stay below the limit, the longest takes 13,179 steps. */
+ * step-limit. With the defaults 187 of 200 runs stay below the limit, the longest takes 13,179 steps. */
 #include "command/report.h"
 #include "exec.h"
 #include "fan.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEEDS_PRESET = 50, STEPS_PRESET = 5000, RETRY = 20, RETRY_STEPS = 100000 };
+enum { SEEDS_DEFAULT = 50, STEPS_DEFAULT = 5000, RETRY = 20, RETRY_STEPS = 100000 };
 
 typedef struct stress_args {
     uint64_t seeds, max_steps, programs, tasks, seed_base, workers, length, jobs;
@@ -332,14 +332,14 @@ static int stress_all(stress *s)
 static int stress_run(cli *c, int argc, char **argv)
 {
     static hunt h; /* too large for a stack */
-    rad_exec_bounds preset = rad_exec_bounds_stress();
-    stress_args a = {.seeds = SEEDS_PRESET,
-                     .max_steps = STEPS_PRESET,
-                     .programs = preset.programs,
-                     .tasks = preset.tasks,
+    rad_exec_bounds defaults = rad_exec_bounds_stress();
+    stress_args a = {.seeds = SEEDS_DEFAULT,
+                     .max_steps = STEPS_DEFAULT,
+                     .programs = defaults.programs,
+                     .tasks = defaults.tasks,
                      .seed_base = 1,
-                     .workers = preset.workers,
-                     .length = preset.length,
+                     .workers = defaults.workers,
+                     .length = defaults.length,
                      .jobs = 1};
     words w;
     int bad = read_environment(c, &a), status = options_parse(c, &VERB_EXEC_STRESS, argc, argv, &a, &w);
@@ -347,7 +347,7 @@ static int stress_run(cli *c, int argc, char **argv)
     if (w.count > 0) return bad_usage(c, "unexpected argument '%.80s'", w.at[0]);
     if ((status = check_output(c, a.output)) != 0) return status;
     h = (hunt){.c = c, .dir = a.output, .json = a.json};
-    stress s = {.c = c, .args = &a, .hunt = &h, .bounds = preset};
+    stress s = {.c = c, .args = &a, .hunt = &h, .bounds = defaults};
     s.bounds.workers = (uint32_t)a.workers;
     s.bounds.programs = (uint32_t)a.programs;
     s.bounds.tasks = (uint32_t)a.tasks;

@@ -184,7 +184,7 @@ static int ended(teller *t, const char *folder, int code, const rad_error *error
 
 static rad_flow_options options_of(cli *c, const run_words *w, teller *t)
 {
-    rad_flow_options o = rad_flow_preset();
+    rad_flow_options o = rad_flow_defaults();
     *t = (teller){.c = c, .policy = w->policy, .quiet = w->quiet, .json = w->json};
     o.jobs = (uint32_t)w->jobs;
     o.unsynced = w->no_sync;
@@ -227,9 +227,9 @@ static int flow_run_run(cli *c, int argc, char **argv)
     if ((status = read_policy_word(c, &r.policy)) != 0) return status;
     if ((status = read_settings(c, &w, settings, &o.setting_count)) != 0) return status;
     if (rad_flow_read(&f, w.at[0], r.flow, &error) != 0) return complain_error(c, &error);
-    char preset[200];
-    snprintf(preset, sizeof preset, "%.100s.case", rad_flow_name(f));
-    const char *folder = r.dir != NULL ? r.dir : preset;
+    char usual[200];
+    snprintf(usual, sizeof usual, "%.100s.case", rad_flow_name(f));
+    const char *folder = r.dir != NULL ? r.dir : usual;
     rad_flow_result result = {.steps = 0};
     o.policy = r.policy;
     o.seed = r.seed;

@@ -97,7 +97,7 @@ static int compare(cli *c, const diff_words *d, const side sides[2])
 
 static int load_diff_run(cli *c, int argc, char **argv)
 {
-    diff_words d = {.threshold = -1, .level = rad_load_diff_preset().level_pct};
+    diff_words d = {.threshold = -1, .level = rad_load_diff_defaults().level_pct};
     static side sides[2];
     int cut_off = 0, status = read_words(c, argc, argv, &d, sides);
     if (status != GO_ON) return status;

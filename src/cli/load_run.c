@@ -127,7 +127,7 @@ static int finish(cli *c, const rad_load_result *r, const load_words *w, const s
 int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
 {
     struct places places = {NULL, NULL};
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     rad_load_result *r = NULL;
     rad_error error = {.code = 0};
     int status = w->engine != NULL ? read_engine(c, w->engine, &o.engine) : 0;

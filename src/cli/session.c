@@ -112,7 +112,7 @@ void n_text(uint32_t n, char text[16])
 int read_run(cli *c, const run_words *r, rad_session_options *o)
 {
     int status;
-    *o = rad_session_preset();
+    *o = rad_session_defaults();
     o->capacity = (uint32_t)r->capacity;
     o->seed = r->seed;
     if ((status = read_n(c, r->n, &o->n)) != 0 || (status = read_policy(c, r->policy, &o->policy)) != 0 ||

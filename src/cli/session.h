@@ -18,7 +18,7 @@ typedef struct run_words {
     uint64_t sessions, capacity, fuel, seed, threads;
 } run_words;
 
-#define RUN_WORDS_PRESET                                                                                               \
+#define RUN_WORDS_DEFAULT                                                                                              \
     {                                                                                                                  \
         .n = "1", .policy = "cooperative", .full = "block", .sessions = 1, .capacity = 1, .seed = 1                    \
     }

@@ -271,7 +271,7 @@ static int report(cli *c, const char *path, const invariant_args *a, const rad_i
     h = (hunt){.c = c, .dir = a->output, .json = a->json};
     if (!a->json) report_text(c, a, r);
     if (!good) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         o.n = r->n ? r->n : 1;
         o.capacity = (uint32_t)a->run.capacity;
         o.seed = r->holds ? a->run.seed : r->seed;
@@ -299,7 +299,7 @@ static int search(cli *c, const rad_protocols *p, const char *path, const invari
 
 static int invariant_run(cli *c, int argc, char **argv)
 {
-    invariant_args a = {.run = RUN_WORDS_PRESET, .ns = "1,2,3,7,inf", .policies = "all", .seeds = 20, .starts = 2};
+    invariant_args a = {.run = RUN_WORDS_DEFAULT, .ns = "1,2,3,7,inf", .policies = "all", .seeds = 20, .starts = 2};
     a.run.threads = 2;
     a.run.fuel = FUEL;
     uint32_t ns[NS_MOST], protocol;

@@ -161,7 +161,7 @@ static int report(cli *c, const char *path, const run_args *a, const rad_session
 
 static int run_file(cli *c, const verb *v, int argc, char **argv, bool traces)
 {
-    run_args a = {.run = RUN_WORDS_PRESET, .session = NOT_GIVEN};
+    run_args a = {.run = RUN_WORDS_DEFAULT, .session = NOT_GIVEN};
     rad_session_options o;
     rad_protocols *p;
     rad_error error = {.code = 0};

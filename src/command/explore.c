@@ -85,7 +85,7 @@ static void write_head(hunt *h, const rad_target *t, const explore_args *a)
     rad_target_text(t, text, sizeof text);
     snprintf(h->head, sizeof h->head, "explore %s", text);
     snprintf(h->head_rest, sizeof h->head_rest, ": strategy %.80s, up to %s runs, seed %llu",
-             a->strategy ? a->strategy : "auto", number(a->runs ? a->runs : RAD_RUNS_PRESET),
+             a->strategy ? a->strategy : "auto", number(a->runs ? a->runs : RAD_RUNS_DEFAULT),
              (unsigned long long)a->seed);
 }
 
@@ -105,7 +105,7 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
     put_target(&j, t);
     put_text(&j, "strategy", a->strategy ? a->strategy : "auto");
     put_count(&j, "seed", a->seed);
-    put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_PRESET);
+    put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_DEFAULT);
     const rad_exploration *done[PHASES];
     for (uint32_t i = 0; i < PHASES; i++) done[i] = s[i].done ? &s[i].result : NULL;
     coverage_json(&j, t, &s->result);
@@ -260,7 +260,7 @@ static int search_points(hunt *h, const explore_args *a, const searched *first, 
 {
     enum { ROUNDS = 4 };
     const searched *last = first;
-    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0, used = 0;
+    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_DEFAULT : 0, used = 0;
     h->phase = PHASE_POINTS;
     for (uint32_t i = 0; i < ROUNDS && h->c->program_words; i++) {
         const rad_exploration *e = &last->result;
@@ -294,7 +294,7 @@ static int search_late(hunt *h, const explore_args *a, searched *s, enum hunt_ph
     enum { SHARE_OF_SPURIOUS = 10 };
     rad_error ignored = {.code = 0};
     uint64_t runs = a->runs;
-    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_PRESET : 0, used = 0;
+    double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_DEFAULT : 0, used = 0;
     bool wanted = h->c->program_words && is_wanted(phase, a, &s->result);
     for (uint32_t i = 0; i < phase; i++) {
         const rad_exploration *e = &s[i].result;
@@ -305,7 +305,7 @@ static int search_late(hunt *h, const explore_args *a, searched *s, enum hunt_ph
     s[phase].target = s[PHASE_POINTS].done ? s[PHASE_POINTS].target : s->target;
     rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
     h->phase = phase;
-    if (phase == PHASE_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_PRESET) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
+    if (phase == PHASE_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_DEFAULT) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
     return search(h, a, runs, most == 0 ? 0 : most - used, &s[phase]);
 }
 

@@ -16,7 +16,7 @@ static void list_machine(cli *c, const rad_machine *m)
 {
     out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF), m->about ? m->about : "");
     for (const rad_param *p = m->params; p && p->name; p++) {
-        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->preset, p->about ? p->about : "",
+        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->default_value, p->about ? p->about : "",
             (long long)p->min, (long long)p->max);
     }
     if (m->body) out(c, "    case  a document: %s explore FILE.json\n", c->self);
@@ -69,7 +69,7 @@ static void json_machine(writer *j, const rad_machine *m)
     for (const rad_param *p = m->params; p && p->name; p++) {
         put_object(j, NULL);
         put_text(j, "name", p->name);
-        put_integer(j, "default", p->preset);
+        put_integer(j, "default", p->default_value);
         put_integer(j, "min", p->min);
         put_integer(j, "max", p->max);
         put_text(j, "about", p->about);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH_PRESET = 100 };
+enum { WIDTH_DEFAULT = 100 };
 
 /* ---- Surroundings ---------------------------------------------------------------------------------- */
 
@@ -38,7 +38,7 @@ void look_around(cli *c, const char *self)
     c->colour = rad__os_wants_colour(STDOUT_FILENO);
     c->progress = rad__os_is_terminal(STDERR_FILENO) && strcmp(variable("TERM"), "dumb") != 0;
     c->utf8 = says_utf8();
-    c->width = c->terminal && columns > 0 ? columns : WIDTH_PRESET;
+    c->width = c->terminal && columns > 0 ? columns : WIDTH_DEFAULT;
     c->temp_dir = variable("TMPDIR");
     c->temp_dir = *c->temp_dir ? c->temp_dir : "/tmp";
     c->stop = rad__os_interrupted();

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TEST_RUNS_PRESET = 2000, SHRINK_SECONDS = 20, WORDS_MAX = 62 };
+enum { TEST_RUNS_DEFAULT = 2000, SHRINK_SECONDS = 20, WORDS_MAX = 62 };
 
 typedef struct test_args {
     const char *strategy, *output, *clock, *junit, *suppress;
@@ -236,7 +236,7 @@ static int explore_test(suite *s, const rad_target *t, test_outcome *o, hunt *h,
     const test_args *a = s->args;
     rad_explore_options options = {
         .strategy = a->strategy,
-        .runs = a->runs ? a->runs : TEST_RUNS_PRESET,
+        .runs = a->runs ? a->runs : TEST_RUNS_DEFAULT,
         .steps = a->steps,
         .seconds = a->seconds,
         .seed = a->seed,

@@ -126,7 +126,7 @@ typedef struct rad_run_options {
 /* How many steps are made before structures are looked at from end to end, by the kernel (I1, I2) and by machines. */
 enum { RAD_CHECK_EVERY = 1024 };
 
-#define RAD_MAX_STEPS ((uint64_t)RAD_MAX_STEPS_PRESET)
+#define RAD_MAX_STEPS ((uint64_t)RAD_MAX_STEPS_DEFAULT)
 
 typedef struct rad_actor_entry {
     uint64_t signature;

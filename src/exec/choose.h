@@ -11,7 +11,7 @@ enum {
     RAD_FAIR_EVERY = 61, /* prime, so that it does not fall into step with a program's own rhythm */
     RAD_TURN_EVERY = 8,
     RAD_NEWEST_IN_A_ROW = 3,
-    RAD_HOARD_PRESET = 32,
+    RAD_HOARD_DEFAULT = 32,
     RAD_BATCH_MAX = 32
 };
 

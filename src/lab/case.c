@@ -144,7 +144,7 @@ static int case_numbers(const rad_json_source *s, const json_t *root, rad_target
     return code;
 }
 
-/* Takes out of `root` what is the case's; the rest is the body, or the preset when nothing is left. */
+/* Takes out of `root` what is the case's; the rest is the body, or the default when nothing is left. */
 static int case_body(const rad_json_source *s, json_t *root, rad_target *t)
 {
     static const char *const none[] = {NULL};
@@ -155,8 +155,8 @@ static int case_body(const rad_json_source *s, json_t *root, rad_target *t)
     if (t->machine->body == NULL) return rad__json_only(s, root, "", none);
     t->c.body = NULL;
     if (json_object_size(root) == 0) {
-        rad_target preset = *t;
-        return rad__target_copy(t, &preset, s->error);
+        rad_target defaults = *t;
+        return rad__target_copy(t, &defaults, s->error);
     }
     int code = rad__body_of_json(s, "the document", t->machine, root, &text);
     t->c.body = text;

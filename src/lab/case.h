@@ -22,7 +22,7 @@ RAD_INTERNAL int rad__body_of_json(const rad_json_source *s, const char *place, 
  * machine takes none. */
 RAD_INTERNAL int rad__target_copy(rad_target *to, const rad_target *from, rad_error *error);
 
-/* The case as create wants it: with the preset body when it has none. */
+/* The case as create wants it: with the default body when it has none. */
 RAD_INTERNAL rad_case rad__case_of(const rad_target *t);
 
 /* Lets the machine look at a case with a body; its complaint is told with the file and the place. */

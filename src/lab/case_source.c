@@ -107,7 +107,7 @@ int rad__case_source_target(rad_target *t, const rad_machine *machine, const cha
     char *text;
     size_t size;
     rad__error_clear(error);
-    rad__target_preset(t, machine);
+    rad__target_default(t, machine);
     int status = rad__os_read_file(path, SOURCE_MOST, &text, &size, error);
     if (status != 0) return status;
     status = check(path, text, size, error);

@@ -712,16 +712,16 @@ static void explorer_budgets(explorer *x)
     const rad_explore_options *o = x->options;
     uint64_t runs = x->runs_budget;
     uint64_t steps = runs > UINT64_MAX / RAD_STEPS_PER_RUN ? UINT64_MAX : runs * RAD_STEPS_PER_RUN;
-    if (steps < RAD_STEPS_PRESET) steps = RAD_STEPS_PRESET;
+    if (steps < RAD_STEPS_DEFAULT) steps = RAD_STEPS_DEFAULT;
     x->steps_budget = o->steps ? o->steps : steps;
-    x->seconds = o->seconds > 0 ? o->seconds : o->runs == 0 ? RAD_SECONDS_PRESET : 0;
+    x->seconds = o->seconds > 0 ? o->seconds : o->runs == 0 ? RAD_SECONDS_DEFAULT : 0;
 }
 
 int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_exploration *out, rad_error *error)
 {
     rad_plan plan;
     explorer x = {.target = t, .options = o, .out = out, .error = error};
-    x.runs_budget = o->runs ? o->runs : RAD_RUNS_PRESET;
+    x.runs_budget = o->runs ? o->runs : RAD_RUNS_DEFAULT;
     *out = (rad_exploration){0};
     rad__error_clear(error);
     if (o->seed > INT64_MAX)

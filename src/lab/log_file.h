@@ -16,7 +16,7 @@
 
 enum {
     RAD_LOG_HEAD_MAX = 64 << 20,  /* most of it is the body of the case */
-    RAD_LOG_BYTES_MAX = 256 << 20 /* preset limit of a writer, fixed limit of a reader */
+    RAD_LOG_BYTES_MAX = 256 << 20 /* default limit of a writer, fixed limit of a reader */
 };
 
 /* Unpacked content: a packed block may be much smaller, so the file's size alone bounds nothing. */

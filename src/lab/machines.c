@@ -88,21 +88,21 @@ static int params_check(const rad_machine *m, rad_error *error)
         if (!name_is_good(p->name))
             return rad__error(error, RAD_EINPUT, "machine %s: parameter \"%s\": a name is a-z, then a-z, 0-9, - or _",
                               m->name, p->name);
-        if (p->min > p->max || p->preset < p->min || p->preset > p->max)
+        if (p->min > p->max || p->default_value < p->min || p->default_value > p->max)
             return rad__error(error, RAD_EINPUT, "machine %s: %s: default %lld is not in %lld ... %lld", m->name,
-                              p->name, (long long)p->preset, (long long)p->min, (long long)p->max);
+                              p->name, (long long)p->default_value, (long long)p->min, (long long)p->max);
         if (rad__machine_param(m, p->name, strlen(p->name)) != i)
             return rad__error(error, RAD_EINPUT, "machine %s: two parameters are called %s", m->name, p->name);
     }
     return 0;
 }
 
-/* The preset is in canonical form, so that it can be told from other documents by comparing texts. */
+/* The default is in canonical form, so that it can be told from other documents by comparing texts. */
 static int body_check(const rad_machine *m, rad_error *error)
 {
-    const rad_target preset = {.machine = m};
+    const rad_target defaults = {.machine = m};
     rad_target own;
-    int status = rad__target_copy(&own, &preset, error);
+    int status = rad__target_copy(&own, &defaults, error);
     if (status == 0 && m->body && strcmp(own.c.body, m->body) != 0)
         status = rad__error(error, RAD_EINPUT, "machine %s: the body has blanks: expected %.200s", m->name, own.c.body);
     rad_target_free(&own);
@@ -165,10 +165,10 @@ uint32_t rad__machine_param(const rad_machine *m, const char *name, size_t lengt
 
 /* ---- Targets -------------------------------------------------------------------------------------- */
 
-void rad__target_preset(rad_target *t, const rad_machine *m)
+void rad__target_default(rad_target *t, const rad_machine *m)
 {
     *t = (rad_target){.machine = m};
-    for (uint32_t i = 0; i < rad__machine_param_count(m); i++) t->c.params[i] = m->params[i].preset;
+    for (uint32_t i = 0; i < rad__machine_param_count(m); i++) t->c.params[i] = m->params[i].default_value;
     t->c.body = m->body;
 }
 
@@ -177,7 +177,7 @@ int rad_target_init(rad_target *t, const char *machine, rad_error *error)
     const rad_machine *m = rad_machine_find(machine);
     *t = (rad_target){.machine = NULL};
     if (m == NULL) return rad__error(error, RAD_EINPUT, "unknown machine '%.60s'; 'raddle list' shows all", machine);
-    rad__target_preset(t, m);
+    rad__target_default(t, m);
     return 0;
 }
 
@@ -287,11 +287,12 @@ void rad_target_text(const rad_target *t, char *text, size_t size)
     target_append(text, size, "%s", t->machine->name);
     for (uint32_t i = 0; i < rad__machine_param_count(t->machine); i++) {
         const rad_param *p = &t->machine->params[i];
-        if (t->c.params[i] != p->preset) target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
+        if (t->c.params[i] != p->default_value)
+            target_append(text, size, " %s=%lld", p->name, (long long)t->c.params[i]);
     }
     if (t->c.repaired) target_append(text, size, " (fixed)");
-    const char *body = t->c.body, *preset = t->machine->body;
-    if (body && strcmp(body, preset ? preset : "") != 0) {
+    const char *body = t->c.body, *defaults = t->machine->body;
+    if (body && strcmp(body, defaults ? defaults : "") != 0) {
         char digits[RAD_DIGEST_TEXT];
         rad__digest_text(rad__digest_of(body, strlen(body)), digits);
         target_append(text, size, " (body %.8s)", digits);

@@ -15,8 +15,8 @@ RAD_INTERNAL uint32_t rad__machine_param_count(const rad_machine *m);
 /* Index of the parameter with this name (of `length` characters), or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__machine_param(const rad_machine *m, const char *name, size_t length);
 
-/* The preset case of a machine. */
-RAD_INTERNAL void rad__target_preset(rad_target *t, const rad_machine *m);
+/* The default case of a machine. */
+RAD_INTERNAL void rad__target_default(rad_target *t, const rad_machine *m);
 
 /* Names every parameter that is out of its range, as rad_target_set would; for cases read from files. */
 RAD_INTERNAL int rad__target_check(const rad_target *t, rad_error *error);

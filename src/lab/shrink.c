@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHECKS_PRESET = 20000, CERTIFY_PRESET = 200000, CERTIFY_BOUND = 1000 };
+enum { CHECKS_DEFAULT = 20000, CERTIFY_DEFAULT = 200000, CERTIFY_BOUND = 1000 };
 
 #define TELL_SECONDS 0.1
 
@@ -304,7 +304,7 @@ static bool shrink_certify(rad_shrinker *s, rad_shrink_report *report)
     shrink_tell(s, "certificate");
     rad_explore_options o = {
         .strategy = strategy,
-        .runs = s->options->certify_runs ? s->options->certify_runs : CERTIFY_PRESET,
+        .runs = s->options->certify_runs ? s->options->certify_runs : CERTIFY_DEFAULT,
         .steps = s->steps_max > s->certify_steps ? s->steps_max - s->certify_steps : 1,
         .seconds = certify_seconds_left(s),
         .progress = certify_progress,
@@ -367,12 +367,12 @@ static int shrink_start(rad_shrinker *s, const rad_artifact *a)
 int rad_lab_shrink(const rad_artifact *a, const rad_shrink_options *o, rad_artifact **out, rad_shrink_report *report,
                    rad_error *error)
 {
-    const rad_shrink_options presets = {0};
-    if (o == NULL) o = &presets;
+    const rad_shrink_options defaults = {0};
+    if (o == NULL) o = &defaults;
     rad_shrinker s = {.options = o, .error = error, .round = rad__artifact_is_round(a)};
     if (a->expects_failure) s.ends_at = a->expected.identity;
-    s.checks_max = o->checks ? o->checks : CHECKS_PRESET;
-    s.steps_max = o->steps ? o->steps : RAD_STEPS_PRESET;
+    s.checks_max = o->checks ? o->checks : CHECKS_DEFAULT;
+    s.steps_max = o->steps ? o->steps : RAD_STEPS_DEFAULT;
     *out = NULL;
     *report = (rad_shrink_report){0};
     rad__error_clear(error);

@@ -249,7 +249,7 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     bool dies = rad__program_is(k->machine) && strcmp(end->kind, "crash") == 0;
     if (dies) rad__under_test_dies(t->rig.self);
     if (deadly) t->rig.target.c.max_steps = end->failure_step + dies;
-    bool nothing = deadly && !dies && end->failure_step == 0; /* 0 would mean the preset */
+    bool nothing = deadly && !dies && end->failure_step == 0; /* 0 would mean the default */
     if (nothing) t->rig.target.c.max_steps = 1;
     t->ran = !nothing;
     if (!nothing) rad__rig_guide(&t->rig, a->choices, a->choice_count, true, &t->recorder.observer);

@@ -128,7 +128,7 @@ static void plan_spins(rad_plan *p, const rad_case *c, uint64_t share)
     static const struct {
         uint32_t rounds, preemptions;
     } phases[] = {{16, 0}, {128, 0}, {1000, 0}, {16, 1}, {128, 1}, {16, 2}};
-    uint64_t most = (c->max_steps ? c->max_steps : RAD_MAX_STEPS_PRESET) / SPIN_SHARE;
+    uint64_t most = (c->max_steps ? c->max_steps : RAD_MAX_STEPS_DEFAULT) / SPIN_SHARE;
     const rad_plan_phase *before = NULL;
     if (most == 0 || c->spin_rounds > 0) return; /* the case itself says how many */
     plan_lane(p, share);

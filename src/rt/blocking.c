@@ -6,7 +6,7 @@
 #include "rt/ops.h"
 #include "rt/runtime.h"
 
-enum { THREADS_PRESET = 256, STACK_SIZE = 8 << 20 };
+enum { THREADS_DEFAULT = 256, STACK_SIZE = 8 << 20 };
 
 #define IDLE_NS UINT64_C(5000000000) /* then a thread leaves */
 
@@ -146,7 +146,7 @@ static int blocker_start(rad_blocking_pool *p)
 
 void rad__blocking_open(rad_blocking_pool *p, uint32_t most)
 {
-    p->most = most ? most : THREADS_PRESET;
+    p->most = most ? most : THREADS_DEFAULT;
 }
 
 void rad__blocking_close(rad_blocking_pool *p)

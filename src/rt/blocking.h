@@ -44,7 +44,7 @@ typedef struct rad_blocking_pool {
     _Atomic uint32_t alive;   /* = threads, for anybody */
 } rad_blocking_pool;
 
-RAD_INTERNAL void rad__blocking_open(rad_blocking_pool *p, uint32_t most); /* 0: a preset */
+RAD_INTERNAL void rad__blocking_open(rad_blocking_pool *p, uint32_t most); /* 0: a default */
 RAD_INTERNAL void rad__blocking_close(rad_blocking_pool *p);               /* there is no job any more */
 
 static inline bool rad__blocking_any(const rad_blocking_pool *p)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_PRESET = 128, RETIRE_NS = 2000000000 };
+enum { STACK_MOST = 1 << 30, FIBERS_MOST = 1 << 24, EXTRA_DEFAULT = 128, RETIRE_NS = 2000000000 };
 
 enum { SLACK_US = 50, SLACK_MOST_US = 1000000 };
 
@@ -274,7 +274,7 @@ static int executor_open(rad_runtime *rt, const rad_options *o, rad_error *error
     rad_exec_hooks hooks = {.context = rt,
                             .spare = o->extra_workers == RAD_NONE ? 0
                                      : o->extra_workers           ? o->extra_workers
-                                                                  : EXTRA_PRESET,
+                                                                  : EXTRA_DEFAULT,
                             .retire_ns = RETIRE_NS,
                             .prepare = worker_prepares,
                             .begin = worker_begins,
@@ -344,11 +344,11 @@ bool rad_cxx_loaded(void)
     return rad__exceptions_look();
 }
 
-static const rad_options preset;
+static const rad_options defaults;
 
 int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error *error)
 {
-    return runtime_create(out, options ? options : &preset, false, error);
+    return runtime_create(out, options ? options : &defaults, false, error);
 }
 
 static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_fn fn, void *arg)
@@ -422,7 +422,7 @@ int rad_main(const rad_options *options, rad_fn main, void *arg, rad_error *erro
     rad_runtime *rt = NULL;
     if (main == NULL) rad__misuse("rad_main", "the function is NULL");
     if (rad__running() != NULL) rad__misuse("rad_main", "the caller is a fiber: use rad_spawn or a nursery");
-    int code = runtime_create(&rt, options ? options : &preset, true, error);
+    int code = runtime_create(&rt, options ? options : &defaults, true, error);
     if (code != 0) return code;
     code = rad_runtime_spawn(rt, NULL, first_main, &first);
     if (code != 0) rad__error(error, code, "no memory for the first fiber");

@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { WORDS_MAX = 512, STATUS_FOUND = 1, STATUS_USAGE = 2, STATUS_RUNTIME = 3 };
-enum { RUNS_PRESET = 100, SECONDS_PRESET = 60 };
+enum { RUNS_DEFAULT = 100, SECONDS_DEFAULT = 60 };
 
 /* This is the main of a program, which answers on its own standard output. */
 static FILE *answers(void)
@@ -257,7 +257,7 @@ static int help(void)
                         "    --time S    at most S seconds for a test (default: %d)\n"
                         "    --seed S    of choices (default: 1)\n"
                         "    --tap       print TAP; --json, --junit FILE: with the help of 'raddle test'\n",
-                        RUNS_PRESET, SECONDS_PRESET);
+                        RUNS_DEFAULT, SECONDS_DEFAULT);
     return 0;
 }
 
@@ -308,7 +308,7 @@ static int take_word(request *r, char **argv)
 static int read_request(request *r, char **argv)
 {
     char text[200];
-    *r = (request){.runs = RUNS_PRESET, .seconds = SECONDS_PRESET, .seed = 1};
+    *r = (request){.runs = RUNS_DEFAULT, .seconds = SECONDS_DEFAULT, .seed = 1};
     while (*argv != NULL) {
         int used = take_word(r, argv);
         if (used == -1) {

@@ -170,7 +170,7 @@ static void say_cut(sentence *s, const rad_target *t, const rad_exploration *e)
         circles |= e->phases[i].endless && e->phases[i].cut == 0 && e->phases[i].failures == 0;
     if (circles) say(s, "; some schedules go round in circles and never end");
     if (e->cut == 0) return;
-    rad__readable_count(t->c.max_steps ? t->c.max_steps : RAD_MAX_STEPS_PRESET, steps);
+    rad__readable_count(t->c.max_steps ? t->c.max_steps : RAD_MAX_STEPS_DEFAULT, steps);
     if (rad_exploration_all_cut(e))
         say(s, "; every run was cut, not finished after %s steps: nothing is known", steps);
     else

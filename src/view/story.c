@@ -21,7 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH_PRESET = 100, WIDTH_MIN = 40, ELLIPSIS_ACTORS = 3 };
+enum { WIDTH_DEFAULT = 100, WIDTH_MIN = 40, ELLIPSIS_ACTORS = 3 };
 
 /* The glyphs of an arrow between lanes, light and heavy. */
 typedef struct arrow_glyphs {
@@ -327,7 +327,7 @@ static uint64_t find_failing_line(const rad_story *s)
 
 char *rad_story_text(const rad_story *s, uint32_t width, bool colour, bool all)
 {
-    width = width == 0 ? WIDTH_PRESET : width;
+    width = width == 0 ? WIDTH_DEFAULT : width;
     width = width < WIDTH_MIN ? WIDTH_MIN : width;
     width = width > RAD_CANVAS_WIDTH_MAX ? RAD_CANVAS_WIDTH_MAX : width;
     rad_teller t = {.story = s, .all = all, .failing_line = find_failing_line(s)};

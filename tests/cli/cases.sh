@@ -95,5 +95,5 @@ status 2 "a folder"
 try list
 has out "case  a document: raddle explore FILE.json" "the list tells who takes a document"
 try list --json
-has out '"body": {"threads":' "and shows the preset to scripts"
+has out '"body": {"threads":' "and shows the default to scripts"
 finish

@@ -221,7 +221,7 @@ check "they are counted" grep -qE '"needed_more": [1-9]' out
 check "the longest has 20 steps" grep -q '"longest": 20,' out
 SCHEDULER_SIM_STRESS_SEEDS=2 SCHEDULER_SIM_STRESS_MAX_STEPS=777 SCHEDULER_SIM_STRESS_MAX_PROGRAMS=3 \
     SCHEDULER_SIM_STRESS_MAX_TASKS=4 SCHEDULER_SIM_STRESS_SEED_BASE=9 try exec stress
-status 0 "presets from the environment"
+status 0 "defaults from the environment"
 has out "2 seeds from 9, up to 777 steps, 8 workers, 4 tasks, 3 programs of 32" "are taken"
 SCHEDULER_SIM_STRESS_SEEDS=2 try exec stress --seeds 1
 has out "1 seed from 1" "options win"

@@ -10,7 +10,7 @@ for name in counter buffer buffer-if philosophers locks event aba reorder twosta
     check "$name is listed" grep -q "^$name  " out
     has out "raddle explore $name --fixed" "$name has a fixed version"
 done
-line out "    n=2  threads (2 to 64)" "a parameter with preset, text and range"
+line out "    n=2  threads (2 to 64)" "a parameter with default, text and range"
 for name in first random fair pct surw pos own; do
     check "policy $name is listed" sh -c "sed -n '/^Policies/,/^Strategies/p' out | grep -q '^    $name'"
 done

@@ -23,7 +23,7 @@ check "the reader has every key of the page: $(tr '\n' ' ' <invented)" [ ! -s in
 
 # Defaults that are written down in both.
 limit() { # KEY NUMBER: how the page writes it
-    check "the page knows the preset of $1" grep -q "^| \`$1\` |.*| $2 |" "$page"
+    check "the page knows the default of $1" grep -q "^| \`$1\` |.*| $2 |" "$page"
 }
 limits=$src/src/load/scenario/limits.c
 check "max_vus" grep -q 'max_vus = 100000,' "$limits"

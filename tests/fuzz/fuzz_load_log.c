@@ -51,7 +51,7 @@ static void make_scenario(rad__load_scenario *s, bool open)
         .step_count = 1,
         .assertions = ASSERTIONS,
         .assertion_count = 1,
-        .limits = rad__load_limits_preset()};
+        .limits = rad__load_limits_defaults()};
 }
 
 /* ---- A file ---------------------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ static enum rad_session_end run(rad_session_vm *vm)
 static enum rad_session_end run_with(const rad_protocols *p, uint32_t n, enum rad_session_policy policy,
                                      rad_session_info *info)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     o.n = n;
     o.policy = policy;

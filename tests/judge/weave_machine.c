@@ -232,11 +232,11 @@ static uint32_t prefer(const void *self)
 }
 
 static const rad_param params[] = {
-    {.name = "seed", .preset = 1, .min = 0, .max = INT64_MAX, .about = "which weave", .fixed = true},
-    {.name = "actors", .preset = 2, .min = 1, .max = 4, .about = "actors at first"},
-    {.name = "ops", .preset = WEAVE_OPS, .min = 1, .max = WEAVE_OPS, .about = "operations of each at most"},
-    {.name = "slack", .preset = 0, .min = 0, .max = 2, .about = "added to what checks look for"},
-    {.name = "fixed", .preset = 3, .min = 0, .max = 9, .about = "drawn, or additions", .fixed = true},
+    {.name = "seed", .default_value = 1, .min = 0, .max = INT64_MAX, .about = "which weave", .fixed = true},
+    {.name = "actors", .default_value = 2, .min = 1, .max = 4, .about = "actors at first"},
+    {.name = "ops", .default_value = WEAVE_OPS, .min = 1, .max = WEAVE_OPS, .about = "operations of each at most"},
+    {.name = "slack", .default_value = 0, .min = 0, .max = 2, .about = "added to what checks look for"},
+    {.name = "fixed", .default_value = 3, .min = 0, .max = 9, .about = "drawn, or additions", .fixed = true},
     {0}};
 
 static rad_machine machine_of(bool saves)

@@ -34,7 +34,7 @@ static bool try_machine(const rad_machine *m, bool repaired)
     void *self;
     uint64_t steps = 0;
     failures = 0;
-    for (uint32_t i = 0; m->params[i].name; i++) c.params[i] = m->params[i].preset;
+    for (uint32_t i = 0; m->params[i].name; i++) c.params[i] = m->params[i].default_value;
     if (m->create(&self, m, &c, &error) != 0) {
         printf("refused: %s\n", error.text);
         return !rad__thread_pointer_works() && error.code == RAD_ELIMIT;

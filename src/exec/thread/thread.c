@@ -5,12 +5,12 @@
 #include "os/clock.h"
 
 enum {
-    STEAL_TRIES_PRESET = 4,
+    STEAL_TRIES_DEFAULT = 4,
     STEAL_TRIES_MAX = 1000,
     SPIN_MAX_US = 50,
     SPIN_LEAST_PART = 32, /* of it: a search is never shorter */
     ROUNDS_MAX = 1 << 20, /* the clock ends the search long before */
-    STACK_PRESET = 8 << 20,
+    STACK_DEFAULT = 8 << 20,
     STACK_LEAST = 64 << 10,
     CALM_PAUSES = 32,     /* after a miss: a search leaves the queues of those who work in peace */
     CLOCK_EVERY = 4,      /* misses */
@@ -280,8 +280,8 @@ static rad_sched_config config_of(const rad_exec_options *o, uint32_t workers, u
     return (rad_sched_config){
         .workers = workers,
         .spare = spare,
-        .steal_tries = o->steal_tries ? o->steal_tries : STEAL_TRIES_PRESET,
-        .hoard = o->hoard ? o->hoard : RAD_HOARD_PRESET,
+        .steal_tries = o->steal_tries ? o->steal_tries : STEAL_TRIES_DEFAULT,
+        .hoard = o->hoard ? o->hoard : RAD_HOARD_DEFAULT,
         .rounds = spin_ns ? ROUNDS_MAX : 1,
         .ring = RAD_INJECTOR_RING,
         .plain_wake = o->plain_wake,
@@ -333,7 +333,7 @@ static int exec_open(rad_exec **out, const rad_exec_options *o, const rad_exec_h
     exec->spin_ns = spin_in_ns(o, workers, cpus);
     exec->drop = o->drop;
     exec->drop_context = o->drop_context;
-    exec->stack_size = o->stack_size ? o->stack_size : STACK_PRESET;
+    exec->stack_size = o->stack_size ? o->stack_size : STACK_DEFAULT;
     exec->scratch_size = o->scratch_size;
     exec->seed = o->seed;
     if (hooks != NULL) exec->hooks = *hooks;
@@ -394,8 +394,8 @@ int rad_exec_create(rad_exec **out, const rad_exec_options *options, rad_error *
 
 int rad__exec_create(rad_exec **out, const rad_exec_options *options, const rad_exec_hooks *hooks, rad_error *error)
 {
-    static const rad_exec_options preset;
-    const rad_exec_options *o = options ? options : &preset;
+    static const rad_exec_options defaults;
+    const rad_exec_options *o = options ? options : &defaults;
     rad_exec *exec = NULL;
     *out = NULL;
     rad__error_clear(error);

@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STATES_PRESET = 1000000, EDGES_MOST = 400000000, PROGRESS_STEPS = 1 << 20 };
-static const uint64_t STEPS_PRESET = 50000000;
+enum { STATES_DEFAULT = 1000000, EDGES_MOST = 400000000, PROGRESS_STEPS = 1 << 20 };
+static const uint64_t STEPS_DEFAULT = 50000000;
 
 /* ---- The kernel's choices ------------------------------------------------------------------- */
 
@@ -148,8 +148,8 @@ int rad__flow_search_open(rad_flow_search *s, const rad_flow_program *p, const r
                           uint64_t drawn, rad_error *error)
 {
     *s = (rad_flow_search){.policy = {&search_class}, .program = p, .options = *o};
-    s->states_most = o->states > 0 ? o->states : STATES_PRESET;
-    s->steps_most = o->steps > 0 ? o->steps : STEPS_PRESET;
+    s->states_most = o->states > 0 ? o->states : STATES_DEFAULT;
+    s->steps_most = o->steps > 0 ? o->steps : STEPS_DEFAULT;
     s->every_order = o->every_order;
     s->first_deadlock = s->other_end = RAD_NONE;
     const rad_flow_case_options world = {.world = drawn ? RAD_WORLD_DRAWN : RAD_WORLD_CHOSEN, .outcome_seed = drawn};

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SEEDS_PRESET = 3 };
+enum { SEEDS_DEFAULT = 3 };
 
 typedef struct validation {
     rad_flow_validation report; /* first: what the caller sees */
@@ -454,7 +454,7 @@ static int judge_seed(validation *v, rad_flow_search *s, uint64_t seed, rad_erro
 static int judge_confluence(validation *v, const rad_flow_program *p, const rad_flow_validate_options *o,
                             rad_error *error)
 {
-    uint32_t seeds = !rad__flow_draws(p) ? 1 : o->seeds > 0 ? o->seeds : SEEDS_PRESET;
+    uint32_t seeds = !rad__flow_draws(p) ? 1 : o->seeds > 0 ? o->seeds : SEEDS_DEFAULT;
     rad_flow_verdict *f = verdict(v, RAD_FLOW_CONFLUENT);
     for (uint32_t i = 1; i <= seeds && f->answer != RAD_FLOW_FAILS; i++) {
         rad_flow_search s;
@@ -494,10 +494,10 @@ static int judge(validation *v, rad_flow_search *s, rad_error *error)
 int rad__flow_validate(const rad_flow_program *p, const rad_flow_validate_options *o, rad_flow_validation **out,
                        rad_error *error)
 {
-    static const rad_flow_validate_options presets;
+    static const rad_flow_validate_options defaults;
     rad_flow_search s;
     *out = NULL;
-    if (o == NULL) o = &presets;
+    if (o == NULL) o = &defaults;
     validation *v = rad__alloc(1, sizeof *v);
     if (v == NULL) return rad__error_memory(error);
     int status = rad__flow_search_open(&s, p, o, 0, error);

@@ -74,7 +74,7 @@ int rad_flow_register(rad_flow *f, const char *name, rad_flow_function *function
 
 /* ---- Running -------------------------------------------------------------------------------------------- */
 
-rad_flow_options rad_flow_preset(void)
+rad_flow_options rad_flow_defaults(void)
 {
     return (rad_flow_options){0};
 }
@@ -103,7 +103,7 @@ void rad__flow_say_where(rad_error *error, const char *folder)
 
 static rad_flow_run_options full_options(const rad_flow *f, const rad_flow_options *o)
 {
-    rad_flow_run_options full = {.given = o != NULL ? *o : rad_flow_preset(), .environment = rad__os_environment()};
+    rad_flow_run_options full = {.given = o != NULL ? *o : rad_flow_defaults(), .environment = rad__os_environment()};
     if (f != NULL) {
         full.functions = f->functions;
         full.function_count = f->function_count;

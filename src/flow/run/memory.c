@@ -17,7 +17,7 @@ int rad_flow_open(rad_flow_instance **out, const rad_flow *f, const rad_flow_opt
 {
     rad__error_clear(error);
     *out = NULL;
-    rad_flow_options given = o != NULL ? *o : rad_flow_preset();
+    rad_flow_options given = o != NULL ? *o : rad_flow_defaults();
     rad_flow_instance *i = rad__alloc(1, sizeof *i);
     rad_flow_initial *initial = rad__alloc(given.setting_count, sizeof *initial);
     int code = i != NULL && initial != NULL ? 0 : rad__error_memory(error);

@@ -573,7 +573,7 @@ static const char *machine_limits(const rad_machine *m, const rad_case *c)
 static const rad_param machine_params[] = {
     {.name = "clock", .max = 1, .about = "0 quiet: time passes when nothing can run; 1 free: at any time"},
     {.name = "memory",
-     .preset = 1024,
+     .default_value = 1024,
      .max = 1 << 30,
      .about = "MiB that a run may hold; 0: any amount",
      .fixed = true},
@@ -581,7 +581,7 @@ static const rad_param machine_params[] = {
     {.name = "closed", .max = 1, .about = "1: a send to a closed channel is a failure", .fixed = true},
     {.name = "spurious", .max = 1, .about = "1: a wait for a condition can end without a signal, twice in a run"},
     {.name = "processors",
-     .preset = RAD_PROCESSORS,
+     .default_value = RAD_PROCESSORS,
      .min = 1,
      .max = RAD_PROCESSORS_MAX,
      .about = "processors that the program sees",

@@ -312,7 +312,7 @@ static int make_result(rad_load_result **out, struct whole *w, const char *path,
 
 /* ---- The public side ------------------------------------------------------------------------------------- */
 
-rad_load_options rad_load_preset(void)
+rad_load_options rad_load_defaults(void)
 {
     return (rad_load_options){.engine = RAD_LOAD_AUTO, .shards = 1};
 }

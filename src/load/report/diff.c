@@ -10,7 +10,7 @@
 /* A gate that cries wolf once in twenty commits is switched off. */
 static const double LEVEL_PCT = 1;
 
-rad_load_diff_options rad_load_diff_preset(void)
+rad_load_diff_options rad_load_diff_defaults(void)
 {
     return (rad_load_diff_options){.threshold_pct = -1, .level_pct = LEVEL_PCT};
 }
@@ -69,7 +69,7 @@ char *rad_load_diff(const rad_load_result *const *before, uint32_t before_count,
                     uint32_t after_count, const rad_load_diff_options *options, rad_load_difference *difference,
                     rad_error *error)
 {
-    rad_load_diff_options o = options != NULL ? *options : rad_load_diff_preset();
+    rad_load_diff_options o = options != NULL ? *options : rad_load_diff_defaults();
     struct rad__load_comparison c = {.sides = {{before, before_count}, {after, after_count}},
                                      .threshold_pct = o.threshold_pct};
     rad__error_clear(error);

@@ -153,7 +153,7 @@ static bool make_scenario(struct importer *m, uint64_t seed)
     s->targets = target;
     s->steps = step;
     s->target_count = s->step_count = 1;
-    s->limits = rad__load_limits_preset();
+    s->limits = rad__load_limits_defaults();
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* limits.c — the bounds of a run unless a scenario says otherwise: those of the seed document where it has any. */
 #include "load/scenario/scenario.h"
 
-struct rad__load_limits rad__load_limits_preset(void)
+struct rad__load_limits rad__load_limits_defaults(void)
 {
     return (struct rad__load_limits){
         .max_vus = 100000,

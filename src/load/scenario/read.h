@@ -2,7 +2,7 @@
  *
  * A part is a table of the file. It is opened once, and then it is known to have no keys but those that the table in
  * read_keys.c has for its section; only these can be asked for. The first error stays, and everything after it
- * gets presets: nobody has to look before asking for the next value, as long as presets do no harm. */
+ * gets defaults: nobody has to look before asking for the next value, as long as defaults do no harm. */
 #ifndef RAD_LOAD_SCENARIO_READ_H
 #define RAD_LOAD_SCENARIO_READ_H
 
@@ -86,30 +86,30 @@ RAD_INTERNAL void rad__load_no_such(rad__load_reading *r, const rad_toml_node *a
 RAD_INTERNAL void *rad__load_take(rad__load_reading *r, size_t count, size_t size);
 RAD_INTERNAL const char *rad__load_keep(rad__load_reading *r, const char *text);
 
-/* Of a node, which may be NULL: then it is the preset. */
+/* Of a node, which may be NULL: then it is the default. */
 RAD_INTERNAL uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node, uint64_t least, uint64_t most,
-                                         uint64_t preset);
+                                         uint64_t otherwise);
 /* A number with at most `decimals` of them, times 10^decimals, as are all bounds. */
 RAD_INTERNAL uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals,
-                                          uint64_t least, uint64_t most, uint64_t preset);
+                                          uint64_t least, uint64_t most, uint64_t otherwise);
 /* Nanoseconds: a number of `unit`, or a string with units. unit 0: only a string. */
 RAD_INTERNAL uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint64_t unit, uint64_t least,
-                                        uint64_t most, uint64_t preset);
+                                        uint64_t most, uint64_t otherwise);
 /* A string without a zero in it, of `least` … `most` bytes; lives as long as the scenario. */
 RAD_INTERNAL const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, size_t least, size_t most,
-                                           const char *preset);
+                                           const char *otherwise);
 
 RAD_INTERNAL uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least, uint64_t most,
-                                          uint64_t preset);
+                                          uint64_t otherwise);
 RAD_INTERNAL uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key, uint32_t decimals, uint64_t least,
-                                           uint64_t most, uint64_t preset);
+                                           uint64_t most, uint64_t otherwise);
 RAD_INTERNAL uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit, uint64_t least,
-                                         uint64_t most, uint64_t preset);
+                                         uint64_t most, uint64_t otherwise);
 RAD_INTERNAL const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most,
-                                            const char *preset);
-RAD_INTERNAL bool rad__load_get_bool(const rad__load_part *p, const char *key, bool preset);
+                                            const char *otherwise);
+RAD_INTERNAL bool rad__load_get_bool(const rad__load_part *p, const char *key, bool otherwise);
 RAD_INTERNAL uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words,
-                                         uint32_t preset);
+                                         uint32_t otherwise);
 
 /* "1m", "250ms": in the largest unit that needs no fraction. */
 enum { RAD__LOAD_TIME_TEXT = 32 };

@@ -101,7 +101,7 @@ void rad__load_read_assertions(rad__load_reading *r, const rad__load_part *top)
 void rad__load_read_limits(rad__load_reading *r, const rad__load_part *top)
 {
     rad__load_part p = rad__load_part_get(top, "limits", "limits");
-    struct rad__load_limits l = rad__load_limits_preset();
+    struct rad__load_limits l = rad__load_limits_defaults();
     l.max_vus = (uint32_t)rad__load_get_whole(&p, "max_vus", 1, RAD__LOAD_USERS_MAX, l.max_vus);
     l.max_events = (uint32_t)rad__load_get_whole(&p, "max_events", 1, 1000000, l.max_events);
     l.max_activations = (uint32_t)rad__load_get_whole(&p, "max_activations", 1, RAD__LOAD_USERS_MAX, l.max_activations);

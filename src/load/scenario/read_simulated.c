@@ -80,11 +80,12 @@ static struct rad__load_curve read_percentiles(const rad__load_part *p, struct s
     return (struct rad__load_curve){count, points};
 }
 
-static struct rad__load_curve read_curve(const rad__load_part *in, const char *key, uint64_t preset, struct scale scale)
+static struct rad__load_curve read_curve(const rad__load_part *in, const char *key, uint64_t otherwise,
+                                         struct scale scale)
 {
     rad__load_reading *r = in->r;
     rad_toml_node *node = rad__load_find(in, key);
-    if (node == NULL) return constant(r, preset);
+    if (node == NULL) return constant(r, otherwise);
     if (node->type != RAD_TOML_TABLE) return constant(r, value_of(r, node, scale));
     rad__load_part p = rad__load_part_of(r, node, "simulated curves");
     rad_toml_node *points = rad__load_find(&p, "points");

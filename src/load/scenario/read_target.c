@@ -52,17 +52,17 @@ static void read_connections(const rad__load_part *p, struct rad__load_target *t
         rad__load_wrong(r, streams,
                         "streams: expected 1, or http_version = \"http2\": HTTP/1.1 has one "
                         "request at a time on a connection");
-    uint32_t preset = (r->s->users + t->streams - 1) / t->streams; /* one for each user */
-    if (preset > r->max_connections) preset = r->max_connections;
-    t->max_connections = (uint32_t)rad__load_get_whole(p, "max_connections", 1, r->max_connections, preset);
+    uint32_t otherwise = (r->s->users + t->streams - 1) / t->streams; /* one for each user */
+    if (otherwise > r->max_connections) otherwise = r->max_connections;
+    t->max_connections = (uint32_t)rad__load_get_whole(p, "max_connections", 1, r->max_connections, otherwise);
     t->requests_per_connection = (uint32_t)rad__load_get_whole(p, "requests_per_connection", 0, 1000000000, 0);
     t->connect_timeout_ns =
         rad__load_get_time(p, "connection_timeout_ms", RAD__LOAD_MS, 1, RAD__LOAD_HOUR, 10 * RAD__LOAD_SECOND);
 }
 
-static void read_target(const rad__load_part *p, const char *preset, struct rad__load_target *t)
+static void read_target(const rad__load_part *p, const char *otherwise, struct rad__load_target *t)
 {
-    t->name = rad__load_get_text(p, "name", 1, 200, preset);
+    t->name = rad__load_get_text(p, "name", 1, 200, otherwise);
     t->weight = rad__load_get_scaled(p, "weight", 6, 0, UINT64_C(1000000000000), RAD__LOAD_PPM);
     read_address(p, t);
     read_tls(p, t);
@@ -70,7 +70,7 @@ static void read_target(const rad__load_part *p, const char *preset, struct rad_
 }
 
 /* Who has a simulated target needs no other. */
-static void preset_target(rad__load_reading *r, struct rad__load_target *t)
+static void default_target(rad__load_reading *r, struct rad__load_target *t)
 {
     *t = (struct rad__load_target){.name = "simulated",
                                    .url = "http://simulated",
@@ -117,7 +117,7 @@ void rad__load_read_targets(rad__load_reading *r, const rad__load_part *top)
     if (one.node != NULL)
         read_target(&one, "target", &targets[0]);
     else if (count == 0)
-        preset_target(r, &targets[0]);
+        default_target(r, &targets[0]);
     uint32_t i = 0;
     for (rad_toml_node *n = rad__toml_first(array); n != NULL; n = rad__toml_next(n)) {
         rad__load_part p = rad__load_part_of(r, n, "target");

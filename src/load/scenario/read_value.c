@@ -65,14 +65,14 @@ const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimals, char text[
 /* ---- Numbers --------------------------------------------------------------------------------------------- */
 
 uint64_t rad__load_as_whole(rad__load_reading *r, const rad_toml_node *node, uint64_t least, uint64_t most,
-                            uint64_t preset)
+                            uint64_t otherwise)
 {
-    if (node == NULL) return preset;
+    if (node == NULL) return otherwise;
     if (node->type == RAD_TOML_INTEGER && node->integer >= 0 && (uint64_t)node->integer >= least &&
         (uint64_t)node->integer <= most)
         return (uint64_t)node->integer;
     rad__load_expected(r, node, "an integer from %" PRIu64 " to %" PRIu64, least, most);
-    return preset;
+    return otherwise;
 }
 
 /* See above. */
@@ -92,16 +92,16 @@ static bool scale_node(const rad_toml_node *node, uint64_t scale, uint64_t *scal
 }
 
 uint64_t rad__load_as_scaled(rad__load_reading *r, const rad_toml_node *node, uint32_t decimals, uint64_t least,
-                             uint64_t most, uint64_t preset)
+                             uint64_t most, uint64_t otherwise)
 {
     uint64_t scaled = 0; /* gcc -O1 does not see that it is read only if scale_node has set it */
     char low[RAD__LOAD_TIME_TEXT], high[RAD__LOAD_TIME_TEXT];
-    if (node == NULL) return preset;
+    if (node == NULL) return otherwise;
     if (scale_node(node, power_of_ten(decimals), &scaled) && scaled >= least && scaled <= most) return scaled;
     rad__load_expected(r, node, "a number from %s to %s with at most %u decimals",
                        rad__load_scaled_text(least, decimals, low), rad__load_scaled_text(most, decimals, high),
                        decimals);
-    return preset;
+    return otherwise;
 }
 
 /* ---- Times ----------------------------------------------------------------------------------------------- */
@@ -168,11 +168,11 @@ static const char *unit_words(uint64_t unit)
 }
 
 uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint64_t unit, uint64_t least,
-                           uint64_t most, uint64_t preset)
+                           uint64_t most, uint64_t otherwise)
 {
     uint64_t ns;
     char low[RAD__LOAD_TIME_TEXT], high[RAD__LOAD_TIME_TEXT];
-    if (node == NULL) return preset;
+    if (node == NULL) return otherwise;
     bool good = node->type == RAD_TOML_STRING ? strlen(node->text) == node->count && time_of_text(node->text, &ns)
                                               : unit != 0 && scale_node(node, unit, &ns);
     if (good && ns >= least && ns <= most) return ns;
@@ -180,62 +180,64 @@ uint64_t rad__load_as_time(rad__load_reading *r, const rad_toml_node *node, uint
                        "a time from %s to %s, in whole nanoseconds: %s such as \"250ms\" or "
                        "\"1m30s\"",
                        rad__load_time_text(least, low), rad__load_time_text(most, high), unit_words(unit));
-    return preset;
+    return otherwise;
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------------------- */
 
 const char *rad__load_as_text(rad__load_reading *r, const rad_toml_node *node, size_t least, size_t most,
-                              const char *preset)
+                              const char *otherwise)
 {
-    if (node == NULL) return preset;
+    if (node == NULL) return otherwise;
     bool good = node->type == RAD_TOML_STRING && strlen(node->text) == node->count;
     if (!good) {
         rad__load_expected(r, node, "a string without the character U+0000");
-        return preset;
+        return otherwise;
     }
     if (node->count < least || node->count > most) {
         rad__load_expected(r, node, "a string of %zu to %zu bytes", least, most);
-        return preset;
+        return otherwise;
     }
     return rad__load_keep(r, node->text);
 }
 
 /* ---- By key ---------------------------------------------------------------------------------------------- */
 
-uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least, uint64_t most, uint64_t preset)
+uint64_t rad__load_get_whole(const rad__load_part *p, const char *key, uint64_t least, uint64_t most,
+                             uint64_t otherwise)
 {
-    return rad__load_as_whole(p->r, rad__load_find(p, key), least, most, preset);
+    return rad__load_as_whole(p->r, rad__load_find(p, key), least, most, otherwise);
 }
 
 uint64_t rad__load_get_scaled(const rad__load_part *p, const char *key, uint32_t decimals, uint64_t least,
-                              uint64_t most, uint64_t preset)
+                              uint64_t most, uint64_t otherwise)
 {
-    return rad__load_as_scaled(p->r, rad__load_find(p, key), decimals, least, most, preset);
+    return rad__load_as_scaled(p->r, rad__load_find(p, key), decimals, least, most, otherwise);
 }
 
 uint64_t rad__load_get_time(const rad__load_part *p, const char *key, uint64_t unit, uint64_t least, uint64_t most,
-                            uint64_t preset)
+                            uint64_t otherwise)
 {
-    return rad__load_as_time(p->r, rad__load_find(p, key), unit, least, most, preset);
+    return rad__load_as_time(p->r, rad__load_find(p, key), unit, least, most, otherwise);
 }
 
-const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most, const char *preset)
+const char *rad__load_get_text(const rad__load_part *p, const char *key, size_t least, size_t most,
+                               const char *otherwise)
 {
-    return rad__load_as_text(p->r, rad__load_find(p, key), least, most, preset);
+    return rad__load_as_text(p->r, rad__load_find(p, key), least, most, otherwise);
 }
 
-bool rad__load_get_bool(const rad__load_part *p, const char *key, bool preset)
+bool rad__load_get_bool(const rad__load_part *p, const char *key, bool otherwise)
 {
-    bool value = preset;
+    bool value = otherwise;
     (void)rad__load_find(p, key);
     rad__toml_read_boolean(&p->r->doc, p->node, key, &value, &p->r->error);
     return value;
 }
 
-uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words, uint32_t preset)
+uint32_t rad__load_get_word(const rad__load_part *p, const char *key, const char *const *words, uint32_t otherwise)
 {
-    uint32_t value = preset;
+    uint32_t value = otherwise;
     (void)rad__load_find(p, key);
     rad__toml_read_word(&p->r->doc, p->node, key, words, &value, &p->r->error);
     return value;

@@ -79,7 +79,7 @@ struct rad__load_request {
     const char *body; /* template, or bytes of a file; NULL: none */
     uint32_t body_size;
     bool body_is_file;   /* as it is, no placeholders */
-    uint64_t timeout_ns; /* 0: the preset of the limits */
+    uint64_t timeout_ns; /* 0: the default of the limits */
     uint64_t weight;     /* in millionths */
     uint32_t target;     /* RAD_NONE: drawn by weight */
     const struct rad__load_extract *extracts;
@@ -216,7 +216,7 @@ typedef struct rad__load_scenario {
     struct rad__load_limits limits;
 } rad__load_scenario;
 
-RAD_INTERNAL struct rad__load_limits rad__load_limits_preset(void);
+RAD_INTERNAL struct rad__load_limits rad__load_limits_defaults(void);
 
 /* How files that a scenario names are read: all of it with a zero after it, for rad__free; at most `limit` bytes.
  * rad__os_read_file does it. */

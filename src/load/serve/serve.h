@@ -3,7 +3,7 @@
  * Whatever is asked for, the answer is 200 with a body of the wanted size; /echo, /json, /cookie, /chunked, … answer as
  * they are called, and with `misbehave` some paths do what no server should (paths.c lists them). One
  * thread, which the caller lends: rad__load_serve_run returns when *stop is not 0. Meant for the machine it runs on:
- * the preset host is 127.0.0.1. */
+ * the default host is 127.0.0.1. */
 #ifndef RAD_LOAD_SERVE_SERVE_H
 #define RAD_LOAD_SERVE_SERVE_H
 

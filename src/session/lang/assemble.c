@@ -65,10 +65,10 @@ static uint8_t take_register(assembler *a)
     return (uint8_t)(o->number & 15);
 }
 
-static uint8_t take_register_or(assembler *a, uint8_t preset)
+static uint8_t take_register_or(assembler *a, uint8_t otherwise)
 {
     const rad_operand *o = operand_peek(a);
-    return o && o->kind == RAD_OPERAND_REGISTER ? take_register(a) : preset;
+    return o && o->kind == RAD_OPERAND_REGISTER ? take_register(a) : otherwise;
 }
 
 static uint32_t take_role(assembler *a)

@@ -446,7 +446,7 @@ static void protocols(generator *g)
     protocol(g, "Main", c, 1 + below(g, b->statements), b->depth);
 }
 
-rad_generate_bounds rad_generate_preset(void)
+rad_generate_bounds rad_generate_defaults(void)
 {
     return (rad_generate_bounds){.roles = 4, .family = 3, .depth = 3, .statements = 16, .branches = 3, .subs = 2};
 }
@@ -467,7 +467,7 @@ static int bounds_check(const rad_generate_bounds *b, rad_error *error)
 char *rad_protocols_generate(uint64_t seed, const rad_generate_bounds *b, rad_error *error)
 {
     rad__error_clear(error);
-    generator g = {.bounds = b ? *b : rad_generate_preset()};
+    generator g = {.bounds = b ? *b : rad_generate_defaults()};
     if (bounds_check(&g.bounds, error) != 0) return NULL;
     g.prng = rad__prng(seed, RAD_STREAM_PROTOCOL, 0);
     protocols(&g);

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_PRESET = 16, MOST_MOST = 64, STATES_PRESET = 200000, QUEUE_MOST = 1 << 26 };
+enum { MOST_DEFAULT = 16, MOST_MOST = 64, STATES_DEFAULT = 200000, QUEUE_MOST = 1 << 26 };
 
 /* Threads that do not run. */
 enum { NOT_BEGUN = 0xffffffff };
@@ -305,13 +305,13 @@ int rad_protocol_capacity(const rad_protocols *p, uint32_t protocol, uint32_t mo
 {
     rad__error_clear(error);
     *out = (rad_capacity){.answer = RAD_CAPACITY_STUCK};
-    if (most == 0) most = MOST_PRESET;
+    if (most == 0) most = MOST_DEFAULT;
     if (most > MOST_MOST) return rad__error(error, RAD_EINPUT, "capacity: %u messages, %d at most", most, MOST_MOST);
     for (uint32_t k = 1; k <= most && out->answer == RAD_CAPACITY_STUCK; k++) {
         explorer e = {.all = p,
                       .p = rad__protocol(p, protocol),
                       .capacity = k,
-                      .states_most = states ? states : STATES_PRESET,
+                      .states_most = states ? states : STATES_DEFAULT,
                       .out = out};
         out->answer = try_size(&e);
         out->capacity = k;

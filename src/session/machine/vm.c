@@ -8,7 +8,7 @@
 
 enum { CAPACITY_MOST = 4096, UNLINKED = 255, PATH_MOST = 200 };
 
-rad_session_options rad_session_preset(void)
+rad_session_options rad_session_defaults(void)
 {
     return (rad_session_options){.n = 1, .policy = RAD_SESSION_COOPERATIVE, .capacity = 1};
 }

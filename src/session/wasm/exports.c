@@ -49,7 +49,7 @@ rad_wasm_vm *rad_wasm_open(const char *text, uint32_t size, uint32_t n, uint32_t
 {
     rad_wasm_vm *vm = rad__alloc(1, sizeof *vm);
     if (vm == NULL) return NULL;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.n = n ? n : RAD_SESSION_ALL;
     o.policy = (enum rad_session_policy)policy;
     o.capacity = capacity;

@@ -70,7 +70,7 @@
     throw wrong(option, value, names.join(", "));
   }
 
-  const presets = {
+  const defaults = {
     n: 1, policy: "cooperative", protocol: undefined, sessions: 1, capacity: 1, full: "block", seed: undefined,
     start: 0n, trace: true, handlers: {},
   };
@@ -78,9 +78,9 @@
   function readOptions(given) {
     if (typeof given !== "object" || given === null) throw wrong("options", given, "an object");
     for (const name of Object.keys(given)) {
-      if (!Object.hasOwn(presets, name)) throw wrong("options", name, Object.keys(presets).join(", "));
+      if (!Object.hasOwn(defaults, name)) throw wrong("options", name, Object.keys(defaults).join(", "));
     }
-    const o = { ...presets, ...given };
+    const o = { ...defaults, ...given };
     const everybody = o.n === "all" || o.n === "inf";
     if (o.protocol !== undefined && typeof o.protocol !== "string") throw wrong("protocol", o.protocol, "a name");
     if (typeof o.handlers !== "object" || o.handlers === null) throw wrong("handlers", o.handlers, "an object");

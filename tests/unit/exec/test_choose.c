@@ -40,9 +40,9 @@ static void the_fairness_tick_comes_every_61st_time(void **state)
     assert_int_equal(ticks, 7);
     assert_true(rad__choose_fair(61));
     assert_false(rad__choose_fair(60));
-    assert_false(rad__choose_hoard(31, RAD_HOARD_PRESET));
-    assert_true(rad__choose_hoard(32, RAD_HOARD_PRESET));
-    assert_true(rad__choose_hoard(33, RAD_HOARD_PRESET));
+    assert_false(rad__choose_hoard(31, RAD_HOARD_DEFAULT));
+    assert_true(rad__choose_hoard(32, RAD_HOARD_DEFAULT));
+    assert_true(rad__choose_hoard(33, RAD_HOARD_DEFAULT));
 }
 
 static void the_newest_is_chosen_three_times_in_a_row(void **state)

@@ -27,10 +27,10 @@ enum { RACES = 600, SPREAD_TASKS = 20000 };
 enum { RACES = 20000, SPREAD_TASKS = 1000000 };
 #endif
 
-static uint64_t number_from(const char *name, uint64_t preset)
+static uint64_t number_from(const char *name, uint64_t defaults)
 {
     const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : preset;
+    return text ? strtoull(text, NULL, 10) : defaults;
 }
 
 static rad_exec *exec_with(rad_exec_options options)

@@ -42,7 +42,7 @@ rad_flow *flow_parsed(const char *text)
 
 rad_flow_options flow_options(void)
 {
-    rad_flow_options o = rad_flow_preset();
+    rad_flow_options o = rad_flow_defaults();
     o.jobs = 4;
     return o;
 }

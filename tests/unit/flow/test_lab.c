@@ -293,7 +293,7 @@ static void texts_of_earlier_runs_are_forgotten(void **state)
     rad_exploration_free(&e);
 }
 
-static void the_preset_is_sound(void **state)
+static void the_default_is_sound(void **state)
 {
     rad_error error = {0};
     rad_target t;
@@ -517,7 +517,7 @@ int main(void)
         cmocka_unit_test(confluence),
         cmocka_unit_test(texts_are_compared_by_what_they_say),
         cmocka_unit_test(texts_of_earlier_runs_are_forgotten),
-        cmocka_unit_test(the_preset_is_sound),
+        cmocka_unit_test(the_default_is_sound),
         cmocka_unit_test(shrinking_leaves_lines_out),
         cmocka_unit_test(a_step_is_told_in_words),
         cmocka_unit_test(cancelling_and_failing_are_told),

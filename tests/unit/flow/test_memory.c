@@ -21,7 +21,7 @@ static void test_in_memory(void **state)
     rad_flow_wish w;
     rad_error error = {0};
     rad_flow_setting setting = {"n", "3"}, written = {"n", "44"}, wrong = {"q", "1"};
-    rad_flow_options o = rad_flow_preset();
+    rad_flow_options o = rad_flow_defaults();
     o.settings = &setting;
     o.setting_count = 1;
     char digests[2][33];

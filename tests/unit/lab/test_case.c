@@ -74,7 +74,7 @@ static void a_body_decides_what_is_run(void **state)
     } rows[] = {
         {racy, 7}, /* 2 + 3 + join + look */
         {"{\"threads\":[[\"skip\"]]}", 2},
-        {NULL, 15}, /* the preset */
+        {NULL, 15}, /* the default */
     };
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rad_target t = program(rows[i].body);
@@ -420,7 +420,7 @@ static void a_log_has_room_for_a_large_document(void **state)
 
 /* ---- Adding a machine ------------------------------------------------------------------------------- */
 
-static void a_preset_is_checked_when_the_machine_is_added(void **state)
+static void a_default_is_checked_when_the_machine_is_added(void **state)
 {
     (void)state;
     static const rad_param params[] = {{"n", 1, 1, 2, "", false}, {.name = NULL}};
@@ -540,7 +540,7 @@ int main(void)
         cmocka_unit_test(two_cases_differ_in_whatever_they_differ),
         cmocka_unit_test(artifacts_and_logs_hold_a_case_too),
         cmocka_unit_test(a_log_has_room_for_a_large_document),
-        cmocka_unit_test(a_preset_is_checked_when_the_machine_is_added),
+        cmocka_unit_test(a_default_is_checked_when_the_machine_is_added),
         cmocka_unit_test(memory_may_run_out_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,7 +183,7 @@ static void bad_machines_are_refused(void **state)
 
 /* ---- Targets ---------------------------------------------------------------------------------------- */
 
-static void a_target_begins_with_the_presets(void **state)
+static void a_target_begins_with_the_defaults(void **state)
 {
     rad_target t;
     rad_error error = {.code = 0};
@@ -284,7 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_is_in_order_and_complete),     cmocka_unit_test(machines_can_be_added),
         cmocka_unit_test(an_added_machine_hides_one_of_its_name), cmocka_unit_test(bad_machines_are_refused),
-        cmocka_unit_test(a_target_begins_with_the_presets),       cmocka_unit_test(words_change_a_target),
+        cmocka_unit_test(a_target_begins_with_the_defaults),      cmocka_unit_test(words_change_a_target),
         cmocka_unit_test(bad_words_are_refused_exactly),          cmocka_unit_test(cases_from_files_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

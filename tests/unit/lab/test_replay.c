@@ -368,9 +368,9 @@ static enum rad_end sized_idle(void *self, rad_kernel *k)
 }
 
 static const rad_param sized_params[] = {
-    {.name = "a", .preset = 10, .min = 0, .max = 20},
-    {.name = "b", .preset = 10, .min = 0, .max = 20},
-    {.name = "f", .preset = 9, .min = 0, .max = 9, .fixed = true},
+    {.name = "a", .default_value = 10, .min = 0, .max = 20},
+    {.name = "b", .default_value = 10, .min = 0, .max = 20},
+    {.name = "f", .default_value = 9, .min = 0, .max = 9, .fixed = true},
     {.name = NULL},
 };
 
@@ -386,7 +386,7 @@ static rad_machine sized_machine = {
     .idle = sized_idle,
 };
 
-/* Shrinks the preset case of a machine with this failure and these reducers; gives back its new case. */
+/* Shrinks the default case of a machine with this failure and these reducers; gives back its new case. */
 static rad_case sized_shrunk(bool (*fails)(const rad_case *c),
                              bool (*reduce)(const rad_case *from, rad_cursor *at, rad_case *to),
                              rad_shrink_report *report)
@@ -412,7 +412,7 @@ static bool both_equal(const rad_case *c)
     return c->params[0] == c->params[1] && !c->repaired;
 }
 
-/* 10 is the preset; neither 0 nor a half of what it is by then will do, until it is 7. */
+/* 10 is the default; neither 0 nor a half of what it is by then will do, until it is 7. */
 static void a_parameter_goes_down_one_by_one_where_no_half_fails(void **state)
 {
     (void)state;

@@ -39,8 +39,8 @@ static rad_artifact *shrunk(const rad_artifact *a, const rad_shrink_options *o, 
 {
     rad_artifact *out = NULL;
     rad_error error = {0};
-    rad_shrink_options preset = {0};
-    if (rad_lab_shrink(a, o ? o : &preset, &out, report, &error) != 0)
+    rad_shrink_options defaults = {0};
+    if (rad_lab_shrink(a, o ? o : &defaults, &out, report, &error) != 0)
         fail_msg("%s: %s", a->target.machine->name, error.text);
     assert_non_null(out);
     return out;

@@ -692,7 +692,7 @@ static void all_toys_are_described(void **state)
     }
 }
 
-/* The largest case of each ends within the lab's preset of steps. */
+/* The largest case of each ends within the lab's default of steps. */
 static void the_largest_cases_run(void **state)
 {
     const rad_machine *m;

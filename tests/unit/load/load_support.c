@@ -38,7 +38,7 @@ static void common(load_scene *scene)
     s->simulated.connect = (struct rad__load_curve){1, scene->connect};
     s->simulated.latency = (struct rad__load_curve){1, scene->latency};
     s->simulated.body = (struct rad__load_curve){1, scene->body};
-    s->limits = rad__load_limits_preset();
+    s->limits = rad__load_limits_defaults();
 }
 
 void load_scene_make(load_scene *scene, uint32_t users, uint64_t seconds)

@@ -29,7 +29,7 @@ static char *diff_of(const rad_load_result *a, const rad_load_result *b, double 
                      rad_load_difference *d)
 {
     rad_error error = {0};
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     o.threshold_pct = threshold;
     o.json = json;
     char *text = rad_load_diff(&a, 1, &b, 1, &o, d, &error);
@@ -364,7 +364,7 @@ static void run_all(const rad_load_scenario *s, uint64_t seed, uint32_t count, r
 {
     for (uint32_t i = 0; i < count; i++) {
         rad_error error = {0};
-        rad_load_options o = rad_load_preset();
+        rad_load_options o = rad_load_defaults();
         o.seed = seed + i;
         if (rad_load_run(&runs[i], s, &o, &error) != 0) fail_msg("%s", error.text);
     }
@@ -447,7 +447,7 @@ static void the_level_is_of_all_rows_together(void **state)
 {
     (void)state;
     rad_load_scenario *usual = read_target(TARGET, USUAL);
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     uint32_t failed = 0;
     o.level_pct = 20;
     o.threshold_pct = 0;
@@ -476,7 +476,7 @@ static void small_differences_do_not_fail(void **state)
     run_all(usual, 1, RUNS, a);
     run_all(slower, 100, RUNS, b);
     assert_int_equal(compare(a, b, RUNS).worse, 0);
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     o.threshold_pct = 2;
     rad__free(rad_load_diff((const rad_load_result *const *)a, RUNS, (const rad_load_result *const *)b, RUNS, &o, &d,
                             &error));
@@ -498,7 +498,7 @@ static void too_few_runs_are_not_tested(void **state)
     rad_error error = {0};
     run_all(usual, 1, RUNS, a);
     run_all(slower, 100, RUNS, b);
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     char *text =
         rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 4, &o, &d, &error);
     assert_false(d.tested);
@@ -509,7 +509,7 @@ static void too_few_runs_are_not_tested(void **state)
     rad__free(
         rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 5, &o, &d, &error));
     assert_true(!d.tested && d.worse > 0);
-    o = rad_load_diff_preset();
+    o = rad_load_diff_defaults();
     o.level_pct = 20;
     rad__free(
         rad_load_diff((const rad_load_result *const *)a, 4, (const rad_load_result *const *)b, 5, &o, &d, &error));
@@ -553,7 +553,7 @@ static void a_run_without_answers_among_others(void **state)
     run_all(usual, 1, RUNS, a);
     run_all(usual, 100, RUNS - 1, b);
     run_all(dead, 200, 1, b + RUNS - 1);
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     o.json = true;
     char *text =
         rad_load_diff((const rad_load_result *const *)a, RUNS, (const rad_load_result *const *)b, RUNS, &o, &d, &error);
@@ -581,7 +581,7 @@ static void sides_are_told_by_their_middles(void **state)
         run_all(s, 1 + i, 1, &runs[i]);
         rad_load_free(s);
     }
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     o.json = true;
     char *text = rad_load_diff((const rad_load_result *const *)runs, 3, (const rad_load_result *const *)runs, 2, &o,
                                NULL, &error);
@@ -632,7 +632,7 @@ static void bad_options_and_no_memory(void **state)
     report_scene_rich(&scene, 5, 1);
     rad_load_result *r = run_of(&scene, 1);
     const rad_load_result *a[] = {r};
-    rad_load_diff_options o = rad_load_diff_preset();
+    rad_load_diff_options o = rad_load_diff_defaults();
     static const double LEVELS[] = {0, -1, 51, (double)NAN, (double)INFINITY};
     o.threshold_pct = (double)NAN;
     assert_null(rad_load_diff(a, 1, a, 1, &o, NULL, &error));
@@ -648,7 +648,7 @@ static void bad_options_and_no_memory(void **state)
     assert_null(rad_load_diff(a, 1, a, 0, NULL, NULL, &error));
     assert_int_equal(error.code, RAD_EINPUT);
     bool done = false;
-    o = rad_load_diff_preset();
+    o = rad_load_diff_defaults();
     for (uint64_t n = 1; !done; n++) {
         o.json = n % 2;
         rad__alloc_fail_at(n);

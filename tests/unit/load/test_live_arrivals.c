@@ -280,7 +280,7 @@ static void run_plan(uint32_t number, unsigned ms, const char *more, uint32_t sh
     rad_load_result *r;
     rad_load_verdict v;
     rad_error error = {0};
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     struct itimerval often = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
     answered = mmap(NULL, sizeof *answered, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(answered, MAP_FAILED);

@@ -150,7 +150,7 @@ static rad_load_result *run(setting *s, enum live_hostility kind, const char *ho
     rad_load_scenario *scenario;
     rad_load_result *r;
     rad_error error = {0};
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     snprintf(text, sizeof text,
              "[metadata]\nname = 'hostile'\nversion = '1'\n"
              "[runtime]\n%s\nvus = 4\nseed = 3\n"

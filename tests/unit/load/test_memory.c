@@ -90,7 +90,7 @@ static int parse(rad_error *error)
 
 static int run_with(uint32_t shards, const char *log, rad_error *error)
 {
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     rad_load_result *r = NULL;
     o.seed = 5;
     o.shards = shards;
@@ -266,7 +266,7 @@ static void every_allocation_of_a_result(void **state)
 {
     (void)state;
     rad_error error = {0};
-    rad_load_options o = rad_load_preset();
+    rad_load_options o = rad_load_defaults();
     o.seed = 5;
     assert_int_equal(rad_load_run(&shown, scenario, &o, &error), 0);
     for (int i = RAD_LOAD_SUMMARY; i <= RAD_LOAD_HTML; i++) {

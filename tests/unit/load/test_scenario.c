@@ -1,4 +1,4 @@
-/* test_scenario.c — scenarios that are good: presets, conversions, and what each section becomes. */
+/* test_scenario.c — scenarios that are good: defaults, conversions, and what each section becomes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,11 +26,11 @@ static int forget(void **state)
     return 0;
 }
 
-static void presets(void **state)
+static void defaults(void **state)
 {
     (void)state;
     scenario_read(&s, LEAST);
-    struct rad__load_limits limits = rad__load_limits_preset();
+    struct rad__load_limits limits = rad__load_limits_defaults();
     assert_string_equal(s.name, "s");
     assert_null(s.description);
     assert_int_equal(s.duration_ns, 10 * S);
@@ -660,7 +660,7 @@ static void reading_from_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(presets, forget),
+        cmocka_unit_test_teardown(defaults, forget),
         cmocka_unit_test_teardown(runtime_and_metadata, forget),
         cmocka_unit_test_teardown(times_are_exact, forget),
         cmocka_unit_test_teardown(weights_are_millionths, forget),

@@ -34,7 +34,7 @@ typedef struct ended {
     int status;
 } ended;
 
-enum { FIBERS = 40, STACK_PRESET = 128 << 10, PATTERN = 0x5a, DAMAGED = 77 };
+enum { FIBERS = 40, STACK_DEFAULT = 128 << 10, PATTERN = 0x5a, DAMAGED = 77 };
 
 static plan p;
 static rad_chan *gate;
@@ -63,7 +63,7 @@ static int culprit(void *arg)
 /* A neighbour, whose variables must not change. */
 static int victim(void *arg)
 {
-    size_t size = (p.stack_size ? p.stack_size : STACK_PRESET) * 3 / 4;
+    size_t size = (p.stack_size ? p.stack_size : STACK_DEFAULT) * 3 / 4;
     volatile unsigned char *mine = __builtin_alloca(size);
     uint64_t value;
     (void)arg;

@@ -38,7 +38,7 @@ rad_session_vm *session_vm(const rad_protocols *p, const rad_session_options *o,
 
 rad_session_options session_options(uint32_t n, enum rad_session_policy policy)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.n = n;
     o.policy = policy;
     return o;

@@ -13,7 +13,7 @@ void session_refused(const char *text, const char *because);
 /* A machine with one session, or more, of the last protocol. */
 rad_session_vm *session_vm(const rad_protocols *p, const rad_session_options *o, uint32_t sessions);
 
-/* Preset options with this N and policy. */
+/* Default options with this N and policy. */
 rad_session_options session_options(uint32_t n, enum rad_session_policy policy);
 
 rad_session_info session_info(const rad_session_vm *vm);

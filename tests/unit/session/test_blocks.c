@@ -115,7 +115,7 @@ static void decision_3_receive_blocks_and_is_woken(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     blocks(vm, b, RAD_BLOCK_RECEIVE);
@@ -134,7 +134,7 @@ static void decision_3_send_blocks_and_is_woken(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x\nA -> B: y }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     run_one(vm, a);
@@ -153,7 +153,7 @@ static void offers_and_chooses_block_too(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: w choice at A { A -> B: x } or { A -> B: y } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     run_one(vm, a); /* w */
@@ -181,7 +181,7 @@ static void decision_3_invoke_blocks_and_is_asked_again(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA does d A -> B: x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.log = true;
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A");
@@ -204,7 +204,7 @@ static void decision_3_close_blocks_and_is_woken(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     run_one(vm, a);
@@ -221,7 +221,7 @@ static void close_is_woken_by_what_somebody_does(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x B does d }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     run_one(vm, a);
@@ -241,7 +241,7 @@ static void decision_3_acquire_blocks_and_is_woken(void **state)
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x\n"
                                      "code A { acquire\nyield\nrelease\nsend B x\nclose }\n"
                                      "code B { acquire\nreceive A x\nrelease } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     run_one(vm, a);
@@ -280,7 +280,7 @@ static void decision_3_join_blocks_and_is_woken(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\npar { A -> B: x } and { B -> A: y }\n"
                                      "A -> B: z }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     rad_co *one = session_thread(vm, 0, "A.1"), *two = session_thread(vm, 0, "A.2");
@@ -310,7 +310,7 @@ static void a_branch_begins_anew(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nloop L { par { A -> B: x(text) } and { B -> A: y }\n"
                                      "choice at A { A -> B: more continue L } or { A -> B: over } } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     rad_co *one = session_thread(vm, 0, "A.1");
     uint32_t begun = 0, pc = p->all[0].entries[one->thread];
@@ -352,7 +352,7 @@ static void faults_with(const char *text, rad_session_options o, enum rad_fault 
 
 static void faults(const char *text, enum rad_fault fault, const char *report)
 {
-    faults_with(text, rad_session_preset(), fault, report);
+    faults_with(text, rad_session_defaults(), fault, report);
 }
 
 #define SIMPLE "protocol P { roles A, B, C\nA -> B: x(int)\nB -> A: y\nA -> C: z\n"
@@ -457,7 +457,7 @@ static void tokens_are_checked(void **state)
 static void full_buffers_are_a_fault_where_that_is_the_rule(void **state)
 {
     (void)state;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.full = RAD_FULL_ERROR;
     faults_with("protocol P { roles A, B\nA -> B: x\nA -> B: y }", o, RAD_FAULT_FULL,
                 "session 0, A: faulted: the buffer is full, line 3\n");
@@ -469,7 +469,7 @@ static void sessions_are_not_opened_without_end(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x\n"
                                      "code A { open P\nsend B x\nclose } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 100000), RAD_SESSION_COMPLETE);
     assert_int_equal(vm->faulted_sessions, 1);
@@ -486,7 +486,7 @@ static void who_is_faulted_is_not_woken(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B, C\nA -> B: x A -> C: y\n"
                                      "code C { halt } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = begin(p, &o);
     rad_co *a = session_thread(vm, 0, "A"), *b = session_thread(vm, 0, "B");
     blocks(vm, b, RAD_BLOCK_RECEIVE);
@@ -528,7 +528,7 @@ static void answers_are_checked(void **state)
     static const char select[] = "protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> B: y } }";
     for (enum wrong wrong = FAILS; wrong <= CHOICE; wrong++) {
         rad_protocols *p = session_parse(wrong == CHOICE ? select : produce);
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         rad_session_vm *vm = session_vm(p, &o, 2);
         assert_int_equal(rad_session_handle(vm, "x", wrong_answer, &wrong, NULL), 0);
         assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -623,7 +623,7 @@ static void out_of_memory_is_a_fault(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x(text) }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     while (session_thread(vm, 0, "A")->effects == 0) session_round(vm);
     rad__alloc_fail_at(1);

@@ -27,7 +27,7 @@ static rad_session_vm *flood(rad_protocols **p, uint32_t count, enum rad_session
              "jumpif r6 top\nwait: jump wait } }",
              count);
     *p = session_parse(text);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.full = full;
     o.capacity = capacity;
     o.log = true;
@@ -144,7 +144,7 @@ static void a_buffer_that_grows_keeps_the_order(void **state)
                       "A -> B: x(text) A -> C: go }\nlocal C { A -> C: go C -> B: go }\n"
                       "local B { A -> B: x(text) B -> A: g C -> B: go A -> B: x(text) A -> B: x(text)\n"
                       "A -> B: x(text) A -> B: x(text) } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.capacity = 2;
     o.full = RAD_FULL_RESIZE;
     rad_session_vm *grown = session_vm(p, &o, 3);
@@ -217,7 +217,7 @@ static void decision_6_draws_have_a_place(void **state)
     static const uint32_t ns[] = SESSION_NS;
     rad_protocols *p = session_parse(talk);
     static draws first, other;
-    draw_all(p, rad_session_preset(), &first);
+    draw_all(p, rad_session_defaults(), &first);
     for (uint32_t i = 0; i < first.count; i++)
         for (uint32_t k = 0; k < i; k++) {
             assert_string_not_equal(first.all[i].where, first.all[k].where);
@@ -232,7 +232,7 @@ static void decision_6_draws_have_a_place(void **state)
         for (uint32_t k = 0; k < first.count; k++)
             assert_true(draw_at(&other, first.all[k].where) == first.all[k].draw);
     }
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.seed = 1;
     draw_all(p, o, &other);
     for (uint32_t k = 0; k < first.count; k++) assert_true(draw_at(&other, first.all[k].where) != first.all[k].draw);
@@ -245,7 +245,7 @@ static void decision_6_choices_are_real(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B\nchoice at A { A -> B: x } or { A -> "
                                      "B: y } or { A -> B: z } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.log = true;
     rad_session_vm *vm = session_vm(p, &o, 300);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -265,7 +265,7 @@ static bool knows_of_the_draw(const char *text, const char *thread)
     rad_protocols *p = session_parse(text);
     uint64_t causes[2];
     for (uint64_t seed = 0; seed < 2; seed++) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         o.seed = seed;
         rad_session_vm *vm = session_vm(p, &o, 1);
         assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -335,7 +335,7 @@ static void replay_never_calls_handlers(void **state)
     static const uint32_t ns[] = SESSION_NS;
     rad_protocols *p = session_parse(talk);
     uint32_t calls = 0;
-    rad_session_vm *first = machine(p, rad_session_preset(), honest, &calls, NULL);
+    rad_session_vm *first = machine(p, rad_session_defaults(), honest, &calls, NULL);
     assert_int_equal(rad_session_run(first, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(first->faulted_sessions, 0);
     rad_effect_log *log = rad_session_take_effects(first);
@@ -375,7 +375,7 @@ static void a_failure_is_replayed(void **state)
     (void)state;
     rad_protocols *p = session_parse(talk);
     uint32_t calls = 0;
-    rad_session_vm *first = machine(p, rad_session_preset(), fails_at_d, &calls, NULL);
+    rad_session_vm *first = machine(p, rad_session_defaults(), fails_at_d, &calls, NULL);
     assert_int_equal(rad_session_run(first, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(first->sessions[1]->fault, RAD_FAULT_HANDLER);
     assert_int_equal(first->faulted_sessions, 1);
@@ -394,11 +394,11 @@ static void a_failure_is_replayed(void **state)
 static void mismatches(const char *text, uint64_t rounds, const char *other, const char *report)
 {
     rad_protocols *p = session_parse(text), *q = session_parse(other);
-    rad_session_vm *first = machine(p, rad_session_preset(), NULL, NULL, NULL);
+    rad_session_vm *first = machine(p, rad_session_defaults(), NULL, NULL, NULL);
     rad_session_run(first, rounds);
     rad_effect_log *log = rad_session_take_effects(first);
     assert_non_null(log);
-    rad_session_vm *again = machine(q, rad_session_preset(), NULL, NULL, log);
+    rad_session_vm *again = machine(q, rad_session_defaults(), NULL, NULL, log);
     assert_int_equal(rad_session_run(again, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(again->sessions[0]->fault, RAD_FAULT_REPLAY);
     char *said = rad_session_report(again);
@@ -441,10 +441,10 @@ static void what_is_consumed_is_compared(void **state)
     rad_protocols *p = session_parse("protocol P { roles A, B\nA -> B: x(int)\n}");
     rad_protocols *q = session_parse("protocol P { roles A, B\nA -> B: x(int)\n"
                                      "code A { set r1 -1\nsend B x\nclose } }");
-    rad_session_vm *first = machine(p, rad_session_preset(), NULL, NULL, NULL);
+    rad_session_vm *first = machine(p, rad_session_defaults(), NULL, NULL, NULL);
     rad_session_run(first, 0);
     rad_effect_log *log = rad_session_take_effects(first);
-    rad_session_vm *again = machine(q, rad_session_preset(), NULL, NULL, log);
+    rad_session_vm *again = machine(q, rad_session_defaults(), NULL, NULL, log);
     assert_int_equal(rad_session_run(again, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(again->sessions[0]->fault, RAD_FAULT_REPLAY);
     char *said = rad_session_report(again);
@@ -478,7 +478,7 @@ static void handlers_are_told_who_and_with_whom(void **state)
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, W[1..2] A -> W[2]: x(int) W[2] does d\n"
                                      "choice at W[2] { W[2] -> A: y } or { W[2] -> A: z } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     told[0] = 0;
     assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);

@@ -47,7 +47,7 @@ static enum rad_session_end run(const rad_protocols *p, rad_session_options o, u
 
 static void runs_the_same(const rad_protocols *p)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_info first, other;
     assert_int_equal(run(p, o, 20, &first, NULL), RAD_SESSION_COMPLETE);
     assert_int_equal(first.sessions_closed, 20);
@@ -133,7 +133,7 @@ static void code_by_hand_that_violates_its_type_is_faulted(void **state)
     rad_protocols *p = example("bad/by_hand");
     rad_session_info info;
     char *report;
-    assert_int_equal(run(p, rad_session_preset(), 1, &info, &report), RAD_SESSION_COMPLETE);
+    assert_int_equal(run(p, rad_session_defaults(), 1, &info, &report), RAD_SESSION_COMPLETE);
     assert_int_equal(info.sessions_faulted, 1);
     assert_non_null(strstr(report, "session 0, B: faulted"));
     assert_non_null(strstr(report, "line 11"));
@@ -145,7 +145,7 @@ static void a_buffer_that_is_too_small_is_named(void **state)
 {
     (void)state;
     rad_protocols *p = example("bad/small_buffer");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_info info;
     char *report;
     o.capacity = 1;

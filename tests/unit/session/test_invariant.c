@@ -129,7 +129,7 @@ static void opening_many_can_be_interrupted(void **state)
     (void)state;
     static volatile int stop;
     rad_protocols *p = session_parse(pair);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     rad_error error = {0};
     o.interrupted = &stop;
@@ -151,7 +151,7 @@ static void events_of_all_runs_are_counted(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(pair);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.log = true;
     rad_session_vm *vm = session_vm(p, &o, 2);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -189,7 +189,7 @@ static void the_digest_is_of_the_first_seed(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(pair);
-    rad_session_options plain = rad_session_preset();
+    rad_session_options plain = rad_session_defaults();
     plain.seed = 7;
     rad_session_vm *vm = session_vm(p, &plain, 2);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -305,7 +305,7 @@ static void the_first_error_ends_the_search(void **state)
 
 static rad_effect_log *log_of(const rad_protocols *p, rad_effect_handler *handler, void *context)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     o.record = true;
     assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);

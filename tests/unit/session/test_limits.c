@@ -76,7 +76,7 @@ static void what_is_written_is_as_it_was(void **state)
     fold_all(sums, "locals Cross { roles A, B, C local A { A -> B: x A -> B: y(int) B -> A: z }\n"
                    "local B { B -> A: z A -> B: x A -> B: y(int) } local C { } }\n");
     for (uint64_t seed = 0; seed < 40; seed++) {
-        rad_generate_bounds bounds = rad_generate_preset();
+        rad_generate_bounds bounds = rad_generate_defaults();
         bounds.roles = 2 + (uint32_t)seed % 7;
         bounds.family = (uint32_t)seed % 7;
         bounds.branches = 2 + (uint32_t)seed % 3;
@@ -225,7 +225,7 @@ static int search_capacity(rad_error *error)
 
 static int run_crowd(rad_error *error)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_crowd crowd = {.sessions = 3, .threads = 1};
     rad_session_info info;
     enum rad_session_end end;
@@ -342,7 +342,7 @@ static void code_may_send_a_message_with_the_fields_of_its_place(void **state)
                       "code A {\nsend B note\nset r1 5\nsend B note\nset r3 \"five\"\nset r4 6\nsend B note "
                       "r3\n}\n"
                       "code B {\nreceive A note\nreceive A note r5\nreceive A note r6\n} }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
     assert_int_equal(vm->faulted_sessions, 0);
@@ -369,7 +369,7 @@ static void a_buffer_grows_to_its_most_and_not_beyond(void **state)
         session_parse("protocol P { roles A, B loop L { choice at A { A -> B: x(text) continue L } or { A -> B: "
                       "y } }\n"
                       "code A { set r1 \"t\"\ntop: send B x\njump top\n}\ncode B { wait: jump wait\n} }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.full = RAD_FULL_RESIZE;
     o.capacity = 3;
     rad_session_vm *vm = session_vm(p, &o, 1);
@@ -386,7 +386,7 @@ static void opening_without_memory_opens_nothing(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     for (o.start = 0; o.start < 2; o.start++) {
         int status = -1;
         for (uint64_t n = 1; status != 0; n++) {
@@ -414,7 +414,7 @@ static void a_log_that_cannot_grow_ends_the_run(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B loop L { A -> B: x continue L } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.log = true;
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 100), RAD_SESSION_EXHAUSTED);
@@ -430,7 +430,7 @@ static void a_log_that_cannot_grow_ends_the_run(void **state)
 /* Two machines with different handlers, or protocols whose code differs. */
 static rad_session_vm *logged(const rad_protocols *p, uint64_t seed, uint32_t sessions)
 {
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.log = o.record = true;
     o.seed = seed;
     rad_session_vm *vm = session_vm(p, &o, sessions);
@@ -525,7 +525,7 @@ static void a_log_that_has_more_differs(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) B -> A: y(int) }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.record = true;
     rad_effect_log *logs[2];
     for (uint32_t i = 0; i < 2; i++) {
@@ -645,7 +645,7 @@ static void a_crowd_is_as_many_as_were_asked_for(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) A does d }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     for (uint32_t sessions = 0; sessions < 40; sessions += 13) {
         rad_session_vm *vm = session_vm(p, &o, sessions);
         rad_session_info one, many;
@@ -699,7 +699,7 @@ static void asks_for_a_role_that_is_not_there(void)
 static void compares_machines_without_a_log(void)
 {
     rad_protocols *p = session_parse("protocol P { roles A A does x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     char text[20];
     rad_session_same(vm, vm, text, sizeof text);
@@ -708,14 +708,14 @@ static void compares_machines_without_a_log(void)
 static void replays_too_late(void)
 {
     rad_protocols *p = session_parse("protocol P { roles A A does x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_replay(session_vm(p, &o, 1), NULL);
 }
 
 static void handles_with_nobody(void)
 {
     rad_protocols *p = session_parse("protocol P { roles A A does x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_handle(session_vm(p, &o, 1), "x", NULL, NULL, NULL);
 }
 

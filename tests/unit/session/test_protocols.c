@@ -35,7 +35,7 @@ static void runs_are_the_same_for_all_n_and_policies(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(two_buyer);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_info first = run(p, o, 20);
     assert_int_equal(first.sessions_closed, 20);
     static const uint32_t ns[] = {1, 2, 3, 7, RAD_SESSION_ALL};
@@ -48,7 +48,7 @@ static void runs_are_the_same_for_all_n_and_policies(void **state)
                 rad_session_info other = run(p, o, 20);
                 assert_string_equal(other.digest, first.digest);
             }
-    o = rad_session_preset();
+    o = rad_session_defaults();
     o.seed = 1;
     rad_session_info another = run(p, o, 20);
     assert_string_not_equal(another.digest, first.digest);
@@ -79,7 +79,7 @@ static void traces_have_opened_sessions_in_the_order_of_their_paths(void **state
 {
     (void)state;
     rad_protocols *p = session_parse(opens);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     char *first = normalized(p, o);
     const char *places[] = {"0 A",     "0/A.0 A", "0/A.0 B", "0/A.2 B", "0/B.0 A",
                             "0/B.1 B", "1 A",     "2 A",     "10 A",    "11/B.1 B"};
@@ -133,7 +133,7 @@ static void opened_sessions_come_after_their_openers_past(void **state)
                  "code A {\nset r1 %d\nsend B x\nopen Child\nclose\n} }\n",
                  i == 2 ? 1 : i + 1);
         rad_protocols *p = session_parse(text);
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         rad_session_vm *vm;
         rad_error error;
         assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);

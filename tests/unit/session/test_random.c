@@ -95,7 +95,7 @@ static const char *difference(const seen *a, const seen *b)
 static void check_case(uint64_t seed, const char *text, const rad_protocols *p)
 {
     static const uint32_t ns[] = SESSION_NS;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.seed = seed;
     seen first = see(p, o, 0);
     for (uint32_t i = 0; i < 2 * SESSION_N_COUNT * SESSION_POLICIES; i++) {
@@ -131,7 +131,7 @@ static void must_hold_1_random_protocols_run_the_same_way(void **state)
 static void check_elsewhere(uint64_t seed, const char *text, const rad_protocols *p)
 {
     rad_error error;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.seed = seed;
     rad_session_vm *vm = session_vm(p, &o, 40);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_COMPLETE);
@@ -198,7 +198,7 @@ static void decision_1_with_little_fuel_threads_have_prefixes(void **state)
     for (uint64_t i = 0; i < count; i++) {
         char *text = generate(seed + i);
         rad_protocols *p = session_parse(text);
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         seen whole = see(p, o, 0);
         for (uint32_t k = 0; k < 6; k++) {
             o.n = ns[rad__prng_below(&r, SESSION_N_COUNT)];
@@ -300,7 +300,7 @@ static void random_protocols_cover_the_machine(void **state)
     for (uint64_t i = 0; i < CASES / 4; i++) {
         char *text = generate(seed + i);
         rad_protocols *p = session_parse(text);
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         rad_session_vm *vm = session_vm(p, &o, 1);
         const rad_protocol *main = vm->sessions[0]->protocol;
         for (uint32_t k = 0; k < main->code_count; k++) ops[main->code[k].op]++;

@@ -31,10 +31,10 @@ static void options_are_checked(void **state)
     refuses(p, session_options(0, RAD_SESSION_COOPERATIVE),
             "n: 0 coroutines a round would never end; 1 or more, or all");
     refuses(p, session_options(1, (enum rad_session_policy)3), "policy: there is no policy 3");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.full = (enum rad_session_full)5;
     refuses(p, o, "full: there is no such rule (5)");
-    o = rad_session_preset();
+    o = rad_session_defaults();
     o.capacity = 4097;
     refuses(p, o, "capacity: 4097 messages, 4096 at most");
     rad_protocols_free(p);
@@ -400,7 +400,7 @@ static void fuel_is_rounds_and_the_ends_differ(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(busy);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 5), RAD_SESSION_EXHAUSTED);
     assert_int_equal(session_info(vm).rounds, 5);
@@ -507,7 +507,7 @@ static void decision_5_close_drops_nothing(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("locals P { roles A, B\nlocal A { A -> B: x }\nlocal B { } }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = session_vm(p, &o, 1);
     assert_int_equal(rad_session_run(vm, 0), RAD_SESSION_STUCK);
     assert_int_equal(session_thread(vm, 0, "A")->reason, RAD_BLOCK_CLOSE);
@@ -543,7 +543,7 @@ static void must_hold_3_sessions_do_not_touch_each_other(void **state)
     (void)state;
     static const uint32_t ns[] = SESSION_NS;
     rad_protocols *p = session_parse(mixed);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *alone = open_mixed(p, &o, 3, 0, false);
     char one[33], other[33];
     assert_false(rad_session_digest(alone, 3, one));
@@ -570,7 +570,7 @@ static void decision_5_send_after_close_faults_its_session_only(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(mixed);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm = open_mixed(p, &o, 4, 2, false);
     assert_int_equal(vm->sessions[4]->fault, RAD_FAULT_CLOSED);
     assert_true(vm->sessions[4]->closed);

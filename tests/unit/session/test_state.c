@@ -112,7 +112,7 @@ static void each_coroutine_has_its_own(void **state)
         rad_session_destroy(vm);
     }
     for (uint32_t threads = 1; threads <= 4; threads += 3) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         rad_session_crowd crowd = {.sessions = 3, .threads = threads, .prepare = prepare_look};
         rad_session_info info;
         enum rad_session_end end;
@@ -498,7 +498,7 @@ static void replay_gives_no_state_and_drops_none(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse(everything);
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     o.record = true;
     rad_session_vm *vm = counted_vm(p, o, NULL);
     assert_int_equal(rad_session_open(vm, NULL, 2, NULL), 0);
@@ -529,7 +529,7 @@ static void size_has_a_limit(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     rad_error error;
     assert_int_equal(rad_session_create(&vm, p, &o, NULL), 0);
@@ -552,7 +552,7 @@ static void size_has_a_limit(void **state)
 static void gives_state_too_late(void)
 {
     rad_protocols *p = session_parse("protocol P { roles A A does x }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_coroutine_state(session_vm(p, &o, 1), 8, NULL, NULL);
 }
 
@@ -649,7 +649,7 @@ static void a_misfit_is_replayed(void **state)
 {
     (void)state;
     rad_protocols *p = session_parse("protocol P { roles A, B A -> B: x(int) B -> A: y(int) }");
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     shared s = {.kind = A_MISFIT_BY_TURNS};
     rad_session_vm *first, *again;
     o.record = true;
@@ -677,7 +677,7 @@ static void a_choice_that_failed_is_named(void **state)
     rad_protocols *p = session_parse("protocol P { roles A, B choice at A { A -> B: go } or { A -> B: stop(int) } }");
     rad_effect_log *logs[2];
     for (int i = 0; i < 2; i++) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         shared s = {.kind = A_FAILURE_BY_TURNS};
         rad_session_vm *vm;
         o.record = true;

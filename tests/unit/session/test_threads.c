@@ -30,7 +30,7 @@ static void threads_change_nothing_but_the_time(void **state)
     char *traces[3];
     enum rad_session_end end;
     for (uint32_t i = 0; i < 3; i++) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         o.n = i == 2 ? RAD_SESSION_ALL : 1;
         o.log = true;
         rad_session_crowd crowd = {.sessions = 300, .threads = i == 0 ? 1 : 4};
@@ -40,7 +40,7 @@ static void threads_change_nothing_but_the_time(void **state)
         assert_string_equal(info[i].digest, info[0].digest);
         assert_string_equal(traces[i], traces[0]);
     }
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_vm *vm;
     assert_int_equal(rad_session_create(&vm, p, &o, &error), 0);
     assert_int_equal(rad_session_open(vm, NULL, 300, &error), 0);
@@ -77,7 +77,7 @@ static void handlers_have_their_sessions_to_themselves(void **state)
     rad_session_info info[2];
     enum rad_session_end end;
     for (uint32_t i = 0; i < 2; i++) {
-        rad_session_options o = rad_session_preset();
+        rad_session_options o = rad_session_defaults();
         rad_session_crowd crowd = {.sessions = 500, .threads = i ? 4 : 1, .prepare = prepare};
         assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info[i], NULL, &error), 0);
         assert_int_equal(end, RAD_SESSION_COMPLETE);
@@ -100,7 +100,7 @@ static void what_goes_wrong_on_a_thread_is_told(void **state)
     rad_error error;
     rad_session_info info;
     enum rad_session_end end;
-    rad_session_options o = rad_session_preset();
+    rad_session_options o = rad_session_defaults();
     rad_session_crowd crowd = {.sessions = 9, .threads = 2, .prepare = refuse};
     assert_int_equal(rad_session_run_crowd(p, &o, &crowd, &end, &info, NULL, &error), RAD_EINPUT);
     assert_string_equal(error.text, "test: nothing is called nobody");

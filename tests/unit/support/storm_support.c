@@ -19,10 +19,10 @@ void storm_fail(const char *file, int line, const char *condition)
     abort();
 }
 
-static uint64_t number_from(const char *name, uint64_t preset)
+static uint64_t number_from(const char *name, uint64_t defaults)
 {
     const char *text = getenv(name);
-    return text ? strtoull(text, NULL, 10) : preset;
+    return text ? strtoull(text, NULL, 10) : defaults;
 }
 
 void storm_choose(void)

@@ -16,7 +16,7 @@ rad_exec_case *rad__exec_case_new(void)
     }
     c->workers = 1;
     c->steal_tries = 4;
-    c->hoard = RAD_HOARD_PRESET;
+    c->hoard = RAD_HOARD_DEFAULT;
     c->ring = 16;
     return c;
 }

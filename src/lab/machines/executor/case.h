@@ -61,7 +61,7 @@ typedef struct rad_exec_case {
     rad_case_event events[RAD_CASE_EVENTS_MAX];
 } rad_exec_case;
 
-/* An empty case with the presets of production, except for a small ring; NULL: out of memory. */
+/* An empty case with the defaults of production, except for a small ring; NULL: out of memory. */
 RAD_INTERNAL rad_exec_case *rad__exec_case_new(void);
 RAD_INTERNAL rad_exec_case *rad__exec_case_copy(const rad_exec_case *c);
 RAD_INTERNAL void rad__exec_case_free(rad_exec_case *c);

@@ -1,4 +1,4 @@
-/* case_json.c — cases as JSON. Everything but programs, tasks and runnable may be left out: it has its preset. */
+/* case_json.c — cases as JSON. Everything but programs, tasks and runnable may be left out: it has its default. */
 #include "base/alloc.h"
 #include "exec/idle.h"
 #include "lab/json.h"

@@ -19,7 +19,7 @@
 enum { CENSUS_EVERY = 1024, SLEEPERS_MAX = RAD_TASKS_CHUNK * RAD_TASK_CHUNKS_MAX };
 
 /* A task that fans out in all ways there are, two workers, and somebody who shuts the gate meanwhile. */
-static const char exec_preset[] =
+static const char exec_default[] =
     "{\"executor\":{\"workers\":2,\"steal_tries\":1,\"hoard\":2},\"resources\":[1],"
     "\"programs\":[{\"name\":\"fan\",\"code\":[\"spawn leaf local\",\"spawn leaf global\",\"spawn "
     "leaf local\","
@@ -521,7 +521,7 @@ const rad_machine rad__machine_exec = {
     .limits = exec_limits,
     .ends = true, /* or the case has a program that does not end, which no case expects */
     .self_test = true,
-    .body = exec_preset,
+    .body = exec_default,
     .create = exec_create,
     .destroy = exec_destroy,
     .reset = exec_reset,

@@ -28,7 +28,7 @@ static const rad_param flow_params[] = {
 
 static const char *const flow_oracles[] = {"failed", "improper", "confluence", NULL};
 
-static const char flow_preset[] =
+static const char flow_default[] =
     "{\"source\":[\"flow release {\",\"  data { good : bool  tries : int merge max }\","
     "\"  task build { call \\\"build\\\" outcomes ok }\","
     "\"  task test { call \\\"test\\\" writes good retry 1 }\","
@@ -319,7 +319,7 @@ const rad_machine rad__machine_flow = {
     .params = flow_params,
     .oracles = flow_oracles,
     .bug_site = RAD_NONE,
-    .body = flow_preset,
+    .body = flow_default,
     .create = trial_create,
     .destroy = trial_destroy,
     .reset = trial_reset,

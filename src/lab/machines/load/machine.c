@@ -59,7 +59,7 @@ static void make_scenario(rad__load_trial *t, const rad_case *c)
                               .request_count = 1,
                               .target_count = 1,
                               .step_count = (uint32_t)p[STEPS],
-                              .limits = rad__load_limits_preset()};
+                              .limits = rad__load_limits_defaults()};
     s->schedule = (struct rad__load_schedule){
         .model = open ? RAD__LOAD_OPEN : RAD__LOAD_CLOSED, .stage_count = 1, .stages = &t->stage};
     s->limits.max_events = (uint32_t)p[EVENTS];
@@ -126,9 +126,9 @@ static const rad_param scenario_params[] = {
     {NULL, 0, 0, 0, NULL, false},
 };
 
-static const char scenario_preset[] = "{\"source\":[\"[runtime]\",\"duration_seconds = 1\",\"vus = "
-                                      "3\",\"[[requests]]\",\"name = 'index'\","
-                                      "\"path = '/'\",\"[simulated]\",\"latency_ms = 10\"]}";
+static const char scenario_default[] = "{\"source\":[\"[runtime]\",\"duration_seconds = 1\",\"vus = "
+                                       "3\",\"[[requests]]\",\"name = 'index'\","
+                                       "\"path = '/'\",\"[simulated]\",\"latency_ms = 10\"]}";
 
 static int scenario_create(void **self, const rad_machine *m, const rad_case *c, rad_error *error)
 {
@@ -415,7 +415,7 @@ const rad_machine rad__machine_scenario = {
     .params = scenario_params,
     .oracles = load_oracles,
     .bug_site = RAD_NONE,
-    .body = scenario_preset,
+    .body = scenario_default,
     .create = scenario_create,
     .destroy = trial_destroy,
     .reset = trial_reset,

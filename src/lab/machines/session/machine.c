@@ -17,7 +17,7 @@
 
 enum { ORACLE_FAULT = RAD_ORACLE_OWN, ORACLE_INVARIANCE };
 enum { N, SESSIONS, CAPACITY, FULL, SEED, FUEL, POLICY };
-enum { N_ALL = 1000, FUEL_PRESET = 10000, MESSAGES_MOST = 10000 };
+enum { N_ALL = 1000, FUEL_DEFAULT = 10000, MESSAGES_MOST = 10000 };
 
 static const rad_param session_params[] = {
     {"n", 1, 1, N_ALL, "coroutines that advance in a round; 1000 means inf", true},
@@ -25,13 +25,13 @@ static const rad_param session_params[] = {
     {"capacity", 1, 1, 4096, "messages a buffer holds", true},
     {"full", 0, 0, RAD_FULL_RESIZE, "0 block, 1 error, 2 drop, 3 latest, 4 resize", true},
     {"seed", 1, 0, INT64_MAX, "of drawn values and choices", true},
-    {"fuel", FUEL_PRESET, 1, 1000000000, "rounds", true},
+    {"fuel", FUEL_DEFAULT, 1, 1000000000, "rounds", true},
     {"policy", 0, 0, RAD_SESSION_PROGRESS, "of the lab's policy own: 0 cooperative, 1 round robin, 2 progress", true},
     {NULL, 0, 0, 0, NULL, false}};
 
 static const char *const session_oracles[] = {"fault", "invariance", NULL};
 
-static const char session_preset[] =
+static const char session_default[] =
     "{\"source\":[\"protocol TwoBuyer {\",\"  roles Alice, Bob, Seller\",\"  Alice -> Seller: "
     "title(text)\",\"  Seller -> Alice: quote(int)\",\"  Seller -> Bob: quote(int)\",\"  Alice -> "
     "Bob: share(int)\",\"  choice at Bob {\",\"    Bob -> Seller: accept\",\"    Bob -> Alice: "
@@ -413,7 +413,7 @@ const rad_machine rad__machine_session = {
     .params = session_params,
     .oracles = session_oracles,
     .bug_site = RAD_NONE,
-    .body = session_preset,
+    .body = session_default,
     .create = trial_create,
     .destroy = trial_destroy,
     .reset = trial_reset,
