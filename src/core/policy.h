@@ -65,7 +65,9 @@ RAD_INTERNAL void rad__policy_release(rad_policy *p);
 
 /* `guide`: a choice list, clamped, the baseline after its end. The list is borrowed. */
 RAD_INTERNAL int rad__policy_guide(rad_policy **p, rad_error *error);
-RAD_INTERNAL void rad__guide_set(rad_policy *p, const uint32_t *chosen, uint64_t count);
+RAD_INTERNAL void rad__guide_set(rad_policy *p, const uint32_t *list, uint64_t count);
+/* The same of recorded choices, also of those that the kernel writes over: entry n is read before it is written. */
+RAD_INTERNAL void rad__guide_follow(rad_policy *p, const rad_choice *path, uint64_t count);
 
 extern const rad_policy_class rad__policy_first, rad__policy_random, rad__policy_fair, rad__policy_pct,
     rad__policy_surw, rad__policy_pos, rad__policy_own, rad__guide_class;

@@ -4,7 +4,8 @@
 
 typedef struct guide_policy {
     rad_policy base;
-    const uint32_t *chosen; /* borrowed */
+    const uint32_t *list;   /* borrowed: this, */
+    const rad_choice *path; /* or this */
     uint64_t count;
     uint64_t at;
 } guide_policy;
@@ -20,7 +21,8 @@ static uint32_t guide_choose(rad_policy *p, rad_kernel *k, const rad_decision *d
     (void)k;
     guide_policy *g = (guide_policy *)p;
     if (g->at >= g->count) return 0;
-    uint32_t chosen = g->chosen[g->at++];
+    uint32_t chosen = g->path != NULL ? g->path[g->at].chosen : g->list[g->at];
+    g->at++;
     return chosen < d->count ? chosen : d->count - 1;
 }
 
@@ -45,10 +47,21 @@ int rad__policy_guide(rad_policy **p, rad_error *error)
     return rad__policy_alloc(p, &rad__guide_class, sizeof(guide_policy), NULL, error);
 }
 
-void rad__guide_set(rad_policy *p, const uint32_t *chosen, uint64_t count)
+static void guide_set(rad_policy *p, const uint32_t *list, const rad_choice *path, uint64_t count)
 {
     guide_policy *g = (guide_policy *)p;
-    g->chosen = chosen;
+    g->list = list;
+    g->path = path;
     g->count = count;
     g->at = 0;
+}
+
+void rad__guide_set(rad_policy *p, const uint32_t *list, uint64_t count)
+{
+    guide_set(p, list, NULL, count);
+}
+
+void rad__guide_follow(rad_policy *p, const rad_choice *path, uint64_t count)
+{
+    guide_set(p, NULL, path, count);
 }

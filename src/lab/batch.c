@@ -27,7 +27,6 @@ void rad__batch_worker_close(rad_batch_worker *b)
     rad__set128_free(&b->seen);
     rad__set128_free(&b->visited);
     rad__set128_free(&b->passed);
-    rad__free(b->guide);
     rad__free(b->events);
 }
 
@@ -147,13 +146,12 @@ static bool batch_differs(rad_batch_worker *b, rad_verdict *v, rad_batch_result 
 {
     rad_kernel *k = b->rig->kernel;
     uint64_t decisions = k->decisions, events = k->trace.count;
-    if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)decisions + 1) || !batch_keep_events(b, &k->trace)) {
+    if (!batch_keep_events(b, &k->trace)) {
         batch_nomem(out);
         return false;
     }
-    for (uint64_t i = 0; i < decisions; i++) b->guide[i] = b->rig->choices[i].chosen;
     rad_verdict again;
-    rad__rig_guide(b->rig, b->guide, decisions, true, NULL);
+    rad__rig_follow(b->rig, b->rig->choices, decisions, true, NULL);
     rad__verdict_of(k, &again);
     if (strcmp(v->trace_hash, again.trace_hash) == 0 && v->result == again.result &&
         strcmp(v->identity, again.identity) == 0)
@@ -285,14 +283,9 @@ static void batch_tree(rad_batch_worker *b, const rad_batch *u, rad_batch_result
     uint64_t length = u->path_count, started_ns = 0, at_steps = 0, known = b->visited.count;
     if (length) memcpy(rig->choices, u->path, length * sizeof *u->path);
     for (uint64_t i = 0; i < u->count; i++) {
-        if (!RAD_GROW(&b->guide, &b->guide_capacity, (uint32_t)length + 1)) {
-            batch_nomem(out);
-            return;
-        }
-        for (uint64_t j = 0; j < length; j++) b->guide[j] = rig->choices[j].chosen;
         rig->shared->run = i;
         watch.prefix = length;
-        rad__guide_set(rig->guide, b->guide, length);
+        rad__guide_follow(rig->guide, rig->choices, length);
         rad__rig_run(rig, &options);
         bool more = batch_fold(b, u, out, i);
         length = rig->kernel->decisions;

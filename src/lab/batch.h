@@ -109,9 +109,7 @@ typedef struct rad_batch_worker {
     rad_set128 seen;    /* classes within the batch */
     rad_set128 visited; /* states, for dedup; lives as long as the process */
     rad_set128 passed;  /* states of the run under way, for dedup */
-    uint32_t *guide;
-    uint32_t guide_capacity;
-    rad_event *events; /* of the first of two runs */
+    rad_event *events;  /* of the first of two runs */
     uint32_t event_capacity;
     rad_policy *script;
 } rad_batch_worker;

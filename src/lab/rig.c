@@ -76,18 +76,30 @@ enum rad_outcome rad__rig_run(rad_rig *r, const rad_run_options *options)
     return r->apart ? r->apart(r, options) : rad__kernel_run(r->kernel, options);
 }
 
-enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count, bool whole_trace,
-                                rad_observer *watcher)
+static enum rad_outcome guided(rad_rig *r, bool whole_trace, rad_observer *watcher)
 {
     rad_run_options options = rad__rig_options(r, r->guide);
     options.whole_trace = whole_trace;
     options.observers[0] = watcher;
     int before = *rad__os_interrupted();
-    rad__guide_set(r->guide, choices, count);
     if (r->apart) return r->apart(r, &options);
     rad__kernel_begin(r->kernel, &options);
     while (!rad__kernel_advance(r->kernel, STEPS_BETWEEN_LOOKS))
         if (rad__os_interrupted_since(before))
             rad__kernel_error(r->kernel, RAD_EINTERRUPTED, "interrupted"); /* ends it */
     return rad__kernel_end(r->kernel);
+}
+
+enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count, bool whole_trace,
+                                rad_observer *watcher)
+{
+    rad__guide_set(r->guide, choices, count);
+    return guided(r, whole_trace, watcher);
+}
+
+enum rad_outcome rad__rig_follow(rad_rig *r, const rad_choice *path, uint64_t count, bool whole_trace,
+                                 rad_observer *watcher)
+{
+    rad__guide_follow(r->guide, path, count);
+    return guided(r, whole_trace, watcher);
 }

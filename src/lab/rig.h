@@ -77,6 +77,9 @@ RAD_INTERNAL rad_run_options rad__rig_options(rad_rig *r, rad_policy *policy);
 /* Runs a choice list: total, the baseline after its end. `watcher` may be NULL. */
 RAD_INTERNAL enum rad_outcome rad__rig_guide(rad_rig *r, const uint32_t *choices, uint64_t count, bool whole_trace,
                                              rad_observer *watcher);
+/* The same of recorded choices, the rig's own too. */
+RAD_INTERNAL enum rad_outcome rad__rig_follow(rad_rig *r, const rad_choice *path, uint64_t count, bool whole_trace,
+                                              rad_observer *watcher);
 
 /* What ends the runs of an artifact (path_run.c). */
 RAD_INTERNAL void rad__artifact_limits(const rad_artifact *a, rad_rig *rig);

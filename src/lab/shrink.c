@@ -209,19 +209,11 @@ bool rad__shrink_record(rad_shrinker *s)
     if (s->recorded) return true;
     if (strcmp(kind, "crash") == 0 || strcmp(kind, "hang") == 0) return false;
     rad_rig rig;
-    uint64_t count = s->measure.choices;
-    uint32_t *list = rad__alloc(count, sizeof *list);
-    if (list == NULL || rad__rig_open(&rig, &s->target, s->error) != 0) {
-        if (list == NULL) rad__error_memory(s->error);
-        rad__free(list);
-        return false;
-    }
-    for (uint64_t i = 0; i < count; i++) list[i] = s->best.choices[i].chosen;
+    if (rad__rig_open(&rig, &s->target, s->error) != 0) return false;
     if (s->round) rig.limit = RAD_LIMIT_ROUND;
     rig.unfair = s->unfair;
     rig.ends_at = s->best.verdict.identity;
-    rad__rig_guide(&rig, list, count, false, &s->recorder.observer);
-    rad__free(list);
+    rad__rig_follow(&rig, s->best.choices, s->measure.choices, false, &s->recorder.observer);
     rad__rig_close(&rig);
     if (s->recorder.failed) rad__error_memory(s->error);
     s->recorded = !s->recorder.failed;

@@ -210,11 +210,8 @@ static death death_of(const rad_keeper *p, int status)
 static bool death_confirmed(rad_keeper *p, int status)
 {
     death here = death_of(p, status);
-    uint32_t *list = rad__alloc(here.choices + 1, sizeof *list);
-    if (list == NULL) return false;
-    for (uint64_t i = 0; i < here.choices; i++) list[i] = p->rig->choices[i].chosen;
     p->rig->limit = rad__control->limit;
-    rad__guide_set(p->rig->guide, list, here.choices);
+    rad__guide_follow(p->rig->guide, p->rig->choices, here.choices);
     rad__control->options = rad__rig_options(p->rig, p->rig->guide);
     death fresh = death_of(p, run_fresh(p));
     return fresh.status == here.status && fresh.choices == here.choices && fresh.steps == here.steps &&

@@ -32,10 +32,8 @@ enum {
 /* In the lab's heap: all else of a worker is put back. */
 struct rad_runs_here {
     rad_snapshot *snapshot;
-    int keeper;     /* a socket */
-    bool spoilt;    /* it cannot make runs any more, but ask for them */
-    uint32_t *list; /* choices of the run that is checked */
-    uint32_t list_capacity;
+    int keeper;                         /* a socket */
+    bool spoilt;                        /* it cannot make runs any more, but ask for them */
     uint64_t confirmed[IDENTITIES_MAX]; /* kinds of failures of this unit */
     uint32_t confirmed_count;
     uint64_t evaluations[RAD_ORACLES_MAX], suppressed;
@@ -218,10 +216,8 @@ static void run_check(rad_rig *rig, const char *what)
     result here = result_of(k);
     char why[RAD_WHY_MAX];
     int status = 0;
-    if (!RAD_GROW(&w->list, &w->list_capacity, (uint32_t)here.decisions + 1) || !totals_save(w, k))
-        worker_leaves(RAD_LEAVES_APART, "there is no memory for an audit");
-    for (uint64_t i = 0; i < here.decisions; i++) w->list[i] = rig->choices[i].chosen;
-    rad__guide_set(rig->guide, w->list, here.decisions);
+    if (!totals_save(w, k)) worker_leaves(RAD_LEAVES_APART, "there is no memory for an audit");
+    rad__guide_follow(rig->guide, rig->choices, here.decisions);
     rad_run_options options = rad__rig_options(rig, rig->guide);
     options.digest_later = true;
     bool ended = run_asked(&options, &status);
