@@ -159,7 +159,7 @@ RAD_API int rad_flow_changes(const rad_flow *f, const char *folder, char **text,
 /* RAD_EINPUT: no execution, one that has ended, or no such signal in its flow. `text` may be NULL. */
 RAD_API int rad_flow_send(const char *folder, const char *name, const char *text, rad_error *error);
 
-enum rad_flow_part { RAD_FLOW_PART_CASE = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_TASK };
+enum rad_flow_part { RAD_FLOW_PART_TASK = 0, RAD_FLOW_PART_REGION, RAD_FLOW_PART_CASE }; /* journals have these */
 RAD_API int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name, rad_error *error);
 
 enum rad_flow_task_state {

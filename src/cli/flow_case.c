@@ -224,20 +224,22 @@ const verb VERB_FLOW_SIGNAL = {
 
 static int flow_cancel_run(cli *c, int argc, char **argv)
 {
-    static const char *const PARTS[] = {"case", "region", "task"};
+    static const char *const PARTS[] = {
+        [RAD_FLOW_PART_TASK] = "task", [RAD_FLOW_PART_REGION] = "region", [RAD_FLOW_PART_CASE] = "case"};
     case_words r = {.json = false};
     words w;
     int status = options_parse(c, &VERB_FLOW_CANCEL, argc, argv, &r, &w);
     if (status != GO_ON) return status;
-    uint32_t part = 0;
+    uint32_t part = RAD_FLOW_PART_CASE;
     if (w.count == 3)
-        for (part = 1; part < 3 && strcmp(w.at[1], PARTS[part]) != 0;) part++;
-    if ((w.count != 1 && w.count != 3) || part == 3)
+        for (part = 0; part < RAD_FLOW_PART_CASE && strcmp(w.at[1], PARTS[part]) != 0;) part++;
+    bool names_one = part != RAD_FLOW_PART_CASE;
+    if ((w.count != 1 && w.count != 3) || names_one != (w.count == 3))
         return bad_usage(c, "usage: raddle flow cancel DIR [region NAME | task NAME]");
     rad_error error = {.code = 0};
     if (rad_flow_cancel(w.at[0], (enum rad_flow_part)part, w.count == 3 ? w.at[2] : NULL, &error) != 0)
         return complain_error(c, &error);
-    out(c, "cancel sent: %s%s%s\n", PARTS[part], part > 0 ? " " : "", part > 0 ? w.at[2] : "");
+    out(c, "cancel sent: %s%s%s\n", PARTS[part], names_one ? " " : "", names_one ? w.at[2] : "");
     return EXIT_FINE;
 }
 

@@ -52,9 +52,9 @@ static uint32_t subjects(const walk *w, const rad_flow_statement *s)
     case RAD_FLOW_REGION:
     case RAD_FLOW_COMPENSATE: return w->tree->region_count;
     case RAD_FLOW_CANCEL:
-        return s->scope == RAD_CANCEL_CASE   ? 0
-               : s->scope == RAD_CANCEL_TASK ? w->tree->task_count
-                                             : w->tree->region_count;
+        return s->scope == RAD_FLOW_PART_CASE   ? 0
+               : s->scope == RAD_FLOW_PART_TASK ? w->tree->task_count
+                                                : w->tree->region_count;
     case RAD_FLOW_REACH:
     case RAD_FLOW_EXPIRE:
     case RAD_FLOW_AWAIT: return w->tree->milestone_count;

@@ -82,7 +82,7 @@ static void nonsense(aside *journal, rad_flow_case *c, feeder *f)
                          .name = name,
                          .attempt = next(f),
                          .alternative = next(f),
-                         .scope = (enum rad_flow_scope)(next(f) % 3),
+                         .scope = (enum rad_flow_part)(next(f) % 3),
                          .text = word(f, text, &length)};
     bool used;
     rad_error error = {0};

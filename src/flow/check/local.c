@@ -40,8 +40,8 @@ bool rad__flow_traits_make(rad_flow_traits *t, const rad_flow_program *p, bool d
     for (uint32_t i = 0; i < p->code_count && t->more != NULL; i++) {
         const rad_flow_op *op = &p->code[i];
         bool forks = op->code == RAD_OP_FORK || op->code == RAD_OP_OR || op->code == RAD_OP_MANY;
-        t->cancels_task |= op->code == RAD_OP_CANCEL && op->a == RAD_CANCEL_TASK;
-        t->cancels_region |= op->code == RAD_OP_CANCEL && op->a == RAD_CANCEL_REGION;
+        t->cancels_task |= op->code == RAD_OP_CANCEL && op->a == RAD_FLOW_PART_TASK;
+        t->cancels_region |= op->code == RAD_OP_CANCEL && op->a == RAD_FLOW_PART_REGION;
         t->compensates |= op->code == RAD_OP_COMPENSATE;
         t->finishes |= op->code == RAD_OP_FINISH_CASE;
         t->detaches |= forks && (op->join == RAD_JOIN_ANY || op->join == RAD_JOIN_NONE);

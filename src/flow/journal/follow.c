@@ -180,8 +180,8 @@ static bool same_subject(const pair *p, const rad_flow_op *a, const rad_flow_op 
         return same_name(p, x->regions[p->a.program->regions[a->a].name], y->regions[p->b.program->regions[b->a].name]);
     case RAD_OP_COMPENSATE: return same_name(p, x->regions[a->a], y->regions[b->a]);
     case RAD_OP_CANCEL:
-        if (a->a != b->a || a->a == RAD_CANCEL_CASE) return a->a == b->a;
-        return a->a == RAD_CANCEL_TASK ? same_task(p, a->b, b->b) : same_name(p, x->regions[a->b], y->regions[b->b]);
+        if (a->a != b->a || a->a == RAD_FLOW_PART_CASE) return a->a == b->a;
+        return a->a == RAD_FLOW_PART_TASK ? same_task(p, a->b, b->b) : same_name(p, x->regions[a->b], y->regions[b->b]);
     case RAD_OP_REACH:
     case RAD_OP_EXPIRE:
     case RAD_OP_AWAIT: return same_name(p, x->milestones[a->a], y->milestones[b->a]);

@@ -258,11 +258,11 @@ static void read_input(rad_reader *r, rad_flow_record *record)
     input->why = read_name(r);
     if (input->why[0] == 0) input->why = NULL;
     uint64_t scope = rad__read_varint(r);
-    input->scope = (enum rad_flow_scope)scope;
+    input->scope = (enum rad_flow_part)scope;
     input->name = read_name(r);
     uint64_t has_text = rad__read_varint(r);
     input->text = rad__flow_read_text(r, &input->length);
-    if (ok > 1 || has_text > 1 || scope > RAD_CANCEL_CASE) r->failed = true;
+    if (ok > 1 || has_text > 1 || scope > RAD_FLOW_PART_CASE) r->failed = true;
     if (has_text == 0 && input->length > 0) r->failed = true;
     if (has_text == 0) input->text = NULL;
     read_writes(r, record);

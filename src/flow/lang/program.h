@@ -25,7 +25,7 @@ enum rad_flow_code {
     RAD_OP_UNTIL,      /* a: body, b: expression */
     RAD_OP_ENTER,      /* a: index into regions */
     RAD_OP_LEAVE,
-    RAD_OP_CANCEL, /* a: enum rad_flow_scope, b: task or region name index */
+    RAD_OP_CANCEL, /* a: enum rad_flow_part, b: task or region name index */
     RAD_OP_REACH,  /* a: milestone */
     RAD_OP_EXPIRE,
     RAD_OP_AWAIT,            /* a: milestone, d: entry of else or RAD_NONE */

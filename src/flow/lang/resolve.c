@@ -323,9 +323,9 @@ static void resolve_region(rad_flow_resolver *r, rad_flow_statement *s)
 
 static void resolve_cancel(rad_flow_resolver *r, rad_flow_statement *s)
 {
-    if (s->scope != RAD_CANCEL_CASE)
-        s->name =
-            rad__flow_known(r, s->scope == RAD_CANCEL_TASK ? RAD_SPACE_TASK : RAD_SPACE_REGION, s->name, s->name_place);
+    if (s->scope != RAD_FLOW_PART_CASE)
+        s->name = rad__flow_known(r, s->scope == RAD_FLOW_PART_TASK ? RAD_SPACE_TASK : RAD_SPACE_REGION, s->name,
+                                  s->name_place);
 }
 
 static void resolve_statement(rad_flow_resolver *r, rad_flow_statement *s)

@@ -7,6 +7,8 @@
 #ifndef RAD_FLOW_LANG_SYNTAX_H
 #define RAD_FLOW_LANG_SYNTAX_H
 
+#include <raddle/flow.h>
+
 #include "base/lex.h"
 #include "base/symbols.h"
 
@@ -153,8 +155,6 @@ enum rad_flow_join {
     RAD_JOINS
 };
 
-enum rad_flow_scope { RAD_CANCEL_TASK = 0, RAD_CANCEL_REGION, RAD_CANCEL_CASE };
-
 typedef struct rad_flow_statement rad_flow_statement;
 
 typedef struct rad_flow_block {
@@ -196,10 +196,10 @@ struct rad_flow_statement {
     enum rad_flow_join join;
     uint32_t join_count; /* of first and any */
     rad_text_place join_place;
-    enum rad_flow_scope scope; /* of cancel */
-    bool is_over;              /* many over */
-    uint32_t most;             /* many: up to; 0: not given */
-    uint32_t as;               /* many: name, then variable; RAD_NONE */
+    enum rad_flow_part scope; /* of cancel */
+    bool is_over;             /* many over */
+    uint32_t most;            /* many: up to; 0: not given */
+    uint32_t as;              /* many: name, then variable; RAD_NONE */
     rad_text_place as_place;
     rad_flow_branch *on_cancel, *on_failure; /* of a region; NULL: none */
     uint32_t into;                           /* of on_failure: name, then variable; RAD_NONE */

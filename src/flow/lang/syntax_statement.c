@@ -243,12 +243,12 @@ static void parse_cancel(rad_parser *p, rad_flow_statement *s)
 {
     static const char *const words[] = {"task", "region", "case", NULL};
     if (rad__parse_accept(p, "case")) {
-        s->scope = RAD_CANCEL_CASE;
+        s->scope = RAD_FLOW_PART_CASE;
         return;
     }
     bool is_task = rad__parse_accept(p, "task");
     if (!is_task && !rad__parse_accept(p, "region")) rad__flow_expected_word(p, "'task', 'region' or 'case'", words);
-    s->scope = is_task ? RAD_CANCEL_TASK : RAD_CANCEL_REGION;
+    s->scope = is_task ? RAD_FLOW_PART_TASK : RAD_FLOW_PART_REGION;
     s->name_place = p->now.place;
     s->name = rad__parse_expect_name(p, is_task ? "the name of a task" : "the name of a region");
 }

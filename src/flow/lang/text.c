@@ -162,11 +162,11 @@ static void put_subject(const writer *w, const rad_flow_statement *s)
     case RAD_FLOW_AWAIT: name = tree->milestones[s->name]; break;
     case RAD_FLOW_MORE: name = s->text; break;
     case RAD_FLOW_CANCEL:
-        if (s->scope == RAD_CANCEL_TASK) name = tree->tasks[s->name].name;
-        if (s->scope == RAD_CANCEL_REGION) name = tree->regions[s->name];
-        rad__bytes_format(w->out, s->scope == RAD_CANCEL_TASK     ? " task"
-                                  : s->scope == RAD_CANCEL_REGION ? " region"
-                                                                  : " case");
+        if (s->scope == RAD_FLOW_PART_TASK) name = tree->tasks[s->name].name;
+        if (s->scope == RAD_FLOW_PART_REGION) name = tree->regions[s->name];
+        rad__bytes_format(w->out, s->scope == RAD_FLOW_PART_TASK     ? " task"
+                                  : s->scope == RAD_FLOW_PART_REGION ? " region"
+                                                                     : " case");
         break;
     default: break;
     }

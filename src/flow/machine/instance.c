@@ -297,12 +297,13 @@ static int feed_cancel(rad_flow_case *c, const rad_flow_input *in, bool *used, r
 {
     const rad_flow_tree *tree = c->program->tree;
     uint32_t name = RAD_NONE;
-    if (in->scope == RAD_CANCEL_REGION) name = find_name(c, in->name, tree->regions, tree->region_count);
-    for (uint32_t i = 0; i < tree->task_count && in->scope == RAD_CANCEL_TASK; i++)
+    if (in->scope == RAD_FLOW_PART_REGION) name = find_name(c, in->name, tree->regions, tree->region_count);
+    for (uint32_t i = 0; i < tree->task_count && in->scope == RAD_FLOW_PART_TASK; i++)
         if (in->name != NULL && strcmp(rad__flow_name(&c->program->file, tree->tasks[i].name), in->name) == 0) name = i;
-    if (name == RAD_NONE && in->scope != RAD_CANCEL_CASE)
+    if (name == RAD_NONE && in->scope != RAD_FLOW_PART_CASE)
         return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s", rad__flow_name(&c->program->file, tree->name),
-                          in->scope == RAD_CANCEL_REGION ? "region" : "task", in->name != NULL ? in->name : "(none)");
+                          in->scope == RAD_FLOW_PART_REGION ? "region" : "task",
+                          in->name != NULL ? in->name : "(none)");
     uint64_t before = c->vm->cancelled + c->vm->diverted;
     note_input(c, rad__mix64((uint64_t)in->scope << 32 | name));
     rad__cancel_scope(c->vm, in->scope, name);

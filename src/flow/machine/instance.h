@@ -65,7 +65,7 @@ typedef struct rad_flow_input {
     const char *why; /* of a result that is not ok: a reason for people, or NULL */
     const rad_flow_write *writes;
     uint32_t write_count;
-    enum rad_flow_scope scope;
+    enum rad_flow_part scope;
     const char *name; /* of a signal, task or region */
     const char *text; /* of a signal, or NULL */
     size_t length;

@@ -299,7 +299,7 @@ RAD_INTERNAL void rad__fork_unhold(rad_flow_vm *vm, uint32_t fork);
 /* A token; once. `below`: and everything that hangs below it, which otherwise goes over to its holder. Whoever says no
  * cancels the branches it waits for himself. Joins are settled by the caller. */
 RAD_INTERNAL void rad__cancel_token(rad_flow_vm *vm, uint32_t token, bool below);
-RAD_INTERNAL void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, uint32_t name);
+RAD_INTERNAL void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_part scope, uint32_t name);
 /* Everything that is left; the case has ended. */
 RAD_INTERNAL void rad__cancel_case(rad_flow_vm *vm, enum rad_flow_state result, uint32_t data_of);
 RAD_INTERNAL void rad__flow_raise(rad_flow_vm *vm, uint32_t token, const char *format, ...) RAD_PRINTF(3, 4);

@@ -157,12 +157,12 @@ static bool is_in_task(const rad_flow_vm *vm, uint32_t token, uint32_t task)
     return (op->code == RAD_OP_FINISH || op->code == RAD_OP_RETRY) && t->task == task;
 }
 
-void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_scope scope, uint32_t name)
+void rad__cancel_scope(rad_flow_vm *vm, enum rad_flow_part scope, uint32_t name)
 {
     rad_touch(vm->k, vm->case_object, RAD_WRITE);
-    if (scope == RAD_CANCEL_CASE) {
+    if (scope == RAD_FLOW_PART_CASE) {
         rad__cancel_case(vm, RAD_CASE_CANCELLED, RAD_NONE);
-    } else if (scope == RAD_CANCEL_REGION) {
+    } else if (scope == RAD_FLOW_PART_REGION) {
         cancel_regions(vm, name);
     } else {
         for (uint32_t i = 0; i < vm->token_count; i++)

@@ -272,7 +272,7 @@ static void step_leave(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 static void step_cancel(rad_flow_vm *vm, uint32_t token, const rad_flow_op *op)
 {
     uint32_t at = vm->tokens[token].pc;
-    rad__cancel_scope(vm, (enum rad_flow_scope)op->a, op->b);
+    rad__cancel_scope(vm, (enum rad_flow_part)op->a, op->b);
     const rad_token *t = &vm->tokens[token];
     if (t->alive && t->pc == at) rad__token_go(vm, token, op->next); /* it was not hit itself */
 }

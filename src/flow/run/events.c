@@ -68,10 +68,10 @@ static void tell_taken(rad_flow_runner *r, const rad_flow_input *input)
 {
     char text[100];
     bool is_signal = input->kind == RAD_INPUT_SIGNAL;
-    const char *what = is_signal                           ? ""
-                       : input->scope == RAD_CANCEL_CASE   ? "case"
-                       : input->scope == RAD_CANCEL_REGION ? "region "
-                                                           : "task ";
+    const char *what = is_signal                              ? ""
+                       : input->scope == RAD_FLOW_PART_CASE   ? "case"
+                       : input->scope == RAD_FLOW_PART_REGION ? "region "
+                                                              : "task ";
     snprintf(text, sizeof text, "%s%s", what, input->name);
     rad__flow_tell(r, is_signal ? RAD_FLOW_SIGNAL_TAKEN : RAD_FLOW_CANCEL_TAKEN, NULL, text, 0);
 }

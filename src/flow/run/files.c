@@ -254,11 +254,11 @@ int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *da
     if (code != 0) return code;
     uint64_t kind = rad__read_varint(&reader), scope = rad__read_varint(&reader);
     input->kind = (enum rad_flow_input_kind)kind;
-    input->scope = (enum rad_flow_scope)scope;
+    input->scope = (enum rad_flow_part)scope;
     input->name = rad__flow_read_text(&reader, NULL);
     uint64_t has_text = rad__read_varint(&reader);
     input->text = rad__flow_read_text(&reader, &input->length);
-    if ((kind != RAD_INPUT_SIGNAL && kind != RAD_INPUT_CANCEL) || scope > RAD_CANCEL_CASE) reader.failed = true;
+    if ((kind != RAD_INPUT_SIGNAL && kind != RAD_INPUT_CANCEL) || scope > RAD_FLOW_PART_CASE) reader.failed = true;
     if (has_text == 0) input->text = NULL;
     return close_sealed(&reader, name, error);
 }

@@ -51,17 +51,9 @@ enum rad_flow_now rad_flow_go(rad_flow_instance *i, uint64_t steps)
         rad__flow_asks_taken(i->c);
         i->next = 0;
     }
-    switch (rad__flow_case_run(i->c, steps)) {
-    case RAD_CASE_RUNNING: return RAD_FLOW_NOW_RUNNING;
-    case RAD_CASE_WAITING: return RAD_FLOW_NOW_WAITING;
-    case RAD_CASE_DONE: return RAD_FLOW_NOW_DONE;
-    case RAD_CASE_FAILED: return RAD_FLOW_NOW_FAILED;
-    case RAD_CASE_CANCELLED: return RAD_FLOW_NOW_CANCELLED;
-    case RAD_CASE_DEADLOCK: return RAD_FLOW_NOW_DEADLOCK;
-    case RAD_CASE_DIVERGED:
-    case RAD_CASE_BROKEN: break;
-    }
-    return RAD_FLOW_NOW_BROKEN;
+    _Static_assert((int)RAD_FLOW_NOW_DEADLOCK == (int)RAD_CASE_DEADLOCK, "the same states");
+    enum rad_flow_state state = rad__flow_case_run(i->c, steps);
+    return state <= RAD_CASE_DEADLOCK ? (enum rad_flow_now)state : RAD_FLOW_NOW_BROKEN;
 }
 
 /* ---- Wishes --------------------------------------------------------------------------------------------- */
@@ -167,10 +159,8 @@ int rad_flow_give_signal(rad_flow_instance *i, const char *name, const char *tex
 
 int rad_flow_give_cancel(rad_flow_instance *i, enum rad_flow_part part, const char *name, rad_error *error)
 {
-    rad_flow_input input = {.kind = RAD_INPUT_CANCEL, .name = name};
-    input.scope = part == RAD_FLOW_PART_CASE     ? RAD_CANCEL_CASE
-                  : part == RAD_FLOW_PART_REGION ? RAD_CANCEL_REGION
-                                                 : RAD_CANCEL_TASK;
+    RAD_ASSERT(part <= RAD_FLOW_PART_CASE);
+    rad_flow_input input = {.kind = RAD_INPUT_CANCEL, .scope = part, .name = name};
     rad__error_clear(error);
     return give(i, &input, error);
 }

@@ -287,7 +287,7 @@ static const char *name_at(const inside *in, const rad_flow_input *input, uint32
     const rad_flow_tree *tree = in->kept.program->tree;
     const rad_flow_file *file = &in->kept.program->file;
     if (input->kind == RAD_INPUT_SIGNAL) return i < tree->signal_count ? rad__flow_name(file, tree->signals[i]) : NULL;
-    if (input->scope == RAD_CANCEL_REGION)
+    if (input->scope == RAD_FLOW_PART_REGION)
         return i < tree->region_count ? rad__flow_name(file, tree->regions[i]) : NULL;
     return i < tree->task_count ? rad__flow_name(file, tree->tasks[i].name) : NULL;
 }
@@ -298,16 +298,16 @@ static int check_name(const inside *in, const rad_flow_input *input, uint32_t *a
     const char *name;
     rad_suggest near;
     *at = 0;
-    if (input->kind == RAD_INPUT_CANCEL && input->scope == RAD_CANCEL_CASE) return 0;
+    if (input->kind == RAD_INPUT_CANCEL && input->scope == RAD_FLOW_PART_CASE) return 0;
     rad__suggest_begin(&near, input->name, strlen(input->name));
     for (; (name = name_at(in, input, *at)) != NULL; ++*at) {
         if (strcmp(name, input->name) == 0) return 0;
         rad__suggest_consider(&near, name);
     }
     return rad__error(error, RAD_EINPUT, "the flow %s has no %s %s%s", in->kept.journal.header.flow,
-                      input->kind == RAD_INPUT_SIGNAL     ? "signal"
-                      : input->scope == RAD_CANCEL_REGION ? "region"
-                                                          : "task",
+                      input->kind == RAD_INPUT_SIGNAL        ? "signal"
+                      : input->scope == RAD_FLOW_PART_REGION ? "region"
+                                                             : "task",
                       input->name, rad__suggest_text(&near, ""));
 }
 
@@ -365,10 +365,8 @@ int rad_flow_send(const char *folder, const char *name, const char *text, rad_er
 
 int rad_flow_cancel(const char *folder, enum rad_flow_part part, const char *name, rad_error *error)
 {
-    rad_flow_input input = {.kind = RAD_INPUT_CANCEL, .name = name != NULL ? name : ""};
-    input.scope = part == RAD_FLOW_PART_CASE     ? RAD_CANCEL_CASE
-                  : part == RAD_FLOW_PART_REGION ? RAD_CANCEL_REGION
-                                                 : RAD_CANCEL_TASK;
+    RAD_ASSERT(part <= RAD_FLOW_PART_CASE);
+    rad_flow_input input = {.kind = RAD_INPUT_CANCEL, .scope = part, .name = name != NULL ? name : ""};
     rad__error_clear(error);
     return send(folder, &input, error);
 }

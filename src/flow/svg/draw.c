@@ -46,7 +46,7 @@ static bool is_end(const rad_flow_statement *s)
 {
     if (s->kind == RAD_FLOW_BLOCK) return ends_here(&s->branches[0].block);
     return s->kind == RAD_FLOW_FINISH || s->kind == RAD_FLOW_FAIL ||
-           (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_CANCEL_CASE);
+           (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_FLOW_PART_CASE);
 }
 
 static bool ends_here(const rad_flow_block *block)

@@ -193,7 +193,7 @@ enum rad_flow_state flow_live_signal(flow_live *l, const char *name, const char 
     return feed(l, &in);
 }
 
-enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_scope scope, const char *name)
+enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_part scope, const char *name)
 {
     rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = scope, .name = name};
     return feed(l, &in);

@@ -24,7 +24,7 @@ enum rad_flow_state flow_live_fail(flow_live *l, const char *task);
 /* It is done, and has written that. */
 enum rad_flow_state flow_live_wrote(flow_live *l, const char *task, const char *variable, const char *value);
 enum rad_flow_state flow_live_signal(flow_live *l, const char *name, const char *payload);
-enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_scope scope, const char *name);
+enum rad_flow_state flow_live_cancel(flow_live *l, enum rad_flow_part scope, const char *name);
 /* The timer that was asked for as that key and alternative. */
 enum rad_flow_state flow_live_ring(flow_live *l, const char *key, uint32_t alternative);
 enum rad_flow_state flow_live_go_on(flow_live *l);

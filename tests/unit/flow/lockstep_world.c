@@ -340,14 +340,14 @@ static bool world_late_result(lockstep *l)
 static bool world_cancel(lockstep *l)
 {
     const rad_flow_tree *tree = l->r->tree;
-    enum rad_flow_scope scope = tree->region_count > 0 && world_below(l, 2) ? RAD_CANCEL_REGION : RAD_CANCEL_TASK;
-    if (tree->task_count == 0 || world_below(l, 20) == 0) scope = RAD_CANCEL_CASE;
+    enum rad_flow_part scope = tree->region_count > 0 && world_below(l, 2) ? RAD_FLOW_PART_REGION : RAD_FLOW_PART_TASK;
+    if (tree->task_count == 0 || world_below(l, 20) == 0) scope = RAD_FLOW_PART_CASE;
     uint32_t name = 0;
     rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = scope, .name = "the case"};
-    if (scope == RAD_CANCEL_REGION) {
+    if (scope == RAD_FLOW_PART_REGION) {
         name = world_below(l, tree->region_count);
         in.name = rad__flow_name(l->r->file, tree->regions[name]);
-    } else if (scope == RAD_CANCEL_TASK) {
+    } else if (scope == RAD_FLOW_PART_TASK) {
         name = world_below(l, tree->task_count);
         in.name = rad__flow_name(l->r->file, tree->tasks[name].name);
     }

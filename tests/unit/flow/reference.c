@@ -716,7 +716,7 @@ void reference_step(reference *r, const char *path, reference_pick pick, void *c
     reference_judge(r);
 }
 
-void reference_cancel_from_outside(reference *r, enum rad_flow_scope scope, uint32_t name)
+void reference_cancel_from_outside(reference *r, enum rad_flow_part scope, uint32_t name)
 {
     rad_flow_statement s = {.kind = RAD_FLOW_CANCEL, .scope = scope, .name = name};
     reference_cancel(r, &s);

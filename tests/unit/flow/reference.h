@@ -79,7 +79,7 @@ uint32_t reference_living(reference *r, const reference_place **places);
 void reference_step(reference *r, const char *path, reference_pick pick, void *context);
 
 /* Somebody outside cancels a task, a region (an index of the tree) or the case, between two steps. */
-void reference_cancel_from_outside(reference *r, enum rad_flow_scope scope, uint32_t name);
+void reference_cancel_from_outside(reference *r, enum rad_flow_part scope, uint32_t name);
 
 /* The value of a variable in the data of a token; NULL: of the first token, as it is or as it ended. */
 const char *reference_value(const reference *r, const char *path, uint32_t variable);

@@ -106,14 +106,14 @@ static bool reference_is_in_task(const reference_token *t, uint32_t task)
 
 void reference_cancel(reference *r, const rad_flow_statement *s)
 {
-    if (s->scope == RAD_CANCEL_CASE) {
+    if (s->scope == RAD_FLOW_PART_CASE) {
         reference_over(r, REFERENCE_CANCELLED, "");
         return;
     }
-    if (s->scope == RAD_CANCEL_REGION)
+    if (s->scope == RAD_FLOW_PART_REGION)
         for (reference_region *i = r->regions; i != NULL; i = i->next)
             if (i->statement->name == s->name) reference_cancel_region(r, i);
-    if (s->scope == RAD_CANCEL_TASK)
+    if (s->scope == RAD_FLOW_PART_TASK)
         for (reference_token *i = r->first; i != NULL; i = i->next)
             if (reference_lives(i) && reference_is_in_task(i, s->name)) reference_cancel_token(r, i);
 }

@@ -100,12 +100,12 @@ static void must_hold_3_tokens_outside_a_region_are_untouched(void **state)
     flow_live *l =
         flow_live_open(FLOW "par { region r { par { do a } and { do b } } do d } and { do c } join sync do d }");
     assert_string_equal(flow_live_under_way(l), "c a b");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "c");
     assert_int_equal(flow_live_count(l, "stop "), 2);
     assert_int_equal(flow_live_count(l, "stop 0/1.0/3.0#1; "), 1);
     assert_int_equal(flow_live_count(l, "stop 0/1.0/3.1#1; "), 1);
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r"); /* again: there is nobody */
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r"); /* again: there is nobody */
     assert_int_equal(l->c->vm->cancelled, 3);
     flow_live_ok(l, "c");
     assert_string_equal(flow_live_under_way(l), "d");
@@ -162,7 +162,7 @@ static void an_effect_of_the_owner_is_stopped_once(void **state)
 {
     (void)state;
     flow_live *l = flow_live_open(FLOW "region r { do a } on cancel { do b } }");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(l->log, "start 0#1 a 1; stop 0#1; start 0#2 b 1; ");
     assert_false(flow_live_result(l, "0#1", 1, true));
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_DONE);
@@ -193,7 +193,7 @@ static void inner_regions_of_other_tokens(void **state)
                                        "} and { region two { do b } } } on cancel { do c }\n"
                                        "do d }");
     assert_string_equal(flow_live_under_way(l), "a b");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "out");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "out");
     assert_string_equal(flow_live_under_way(l), "c"); /* not d: who would be in its handler is cancelled */
     assert_int_equal(l->c->vm->cancelled, 2);
     assert_int_equal(flow_live_count(l, "stop "), 2);
@@ -208,7 +208,7 @@ static void every_instance_of_a_region_is_cancelled(void **state)
     flow_live *l = flow_live_open(FLOW "many 3 as k { region r { do a } on cancel { set n = n + 1 } } do b }");
     assert_string_equal(flow_live_under_way(l), "a a a");
     flow_live_ok(l, "a"); /* one has left */
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "b");
     assert_int_equal(flow_live_count(l, "stop "), 2);
     assert_string_equal(flow_live_value(l, "n"), "2");
@@ -222,7 +222,7 @@ static void added_instances_are_outside_the_region_of_who_added_them(void **stat
     flow_live *l = flow_live_open(FLOW "many m 1 up to 2 as k { xor { when k == 1 { do b } else { } } region r { \n"
                                        "  xor { when k == 0 { more m } else { } } do a } on cancel { } } do d }");
     assert_string_equal(flow_live_under_way(l), "a b");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "b");
     flow_live_ok(l, "b");
     flow_live_ok(l, "a");
@@ -243,7 +243,7 @@ static void inner_instances_that_were_left_hide_nobody(void **state)
             gone += flow_live_result(l, keys[left[i]], 1, true);
             flow_live_go_on(l);
         }
-        flow_live_cancel(l, RAD_CANCEL_REGION, "out");
+        flow_live_cancel(l, RAD_FLOW_PART_REGION, "out");
         assert_string_equal(flow_live_under_way(l), "c");
         assert_int_equal(flow_live_count(l, "stop "), 4 - gone);
         assert_int_equal(l->c->vm->cancelled, 4);
@@ -268,7 +268,7 @@ static void places_that_were_left_are_others(void **state)
         }
         flow_live_signal(l, "go", NULL);
         flow_live_signal(l, "go", NULL);
-        flow_live_cancel(l, RAD_CANCEL_REGION, "out");
+        flow_live_cancel(l, RAD_FLOW_PART_REGION, "out");
         assert_string_equal(flow_live_under_way(l), "b d c");
         flow_live_close(l);
     }
@@ -279,7 +279,7 @@ static void who_was_made_first_is_cancelled_first(void **state)
 {
     (void)state;
     flow_live *l = flow_live_open(FLOW "region r { par { do a } and { do b } and { do c } } }");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_int_equal(flow_live_count(l, "stop 0/2.0#1; stop 0/2.1#1; stop 0/2.2#1; "), 1);
     flow_live_close(l);
 }
@@ -308,9 +308,9 @@ static void the_case(void **state)
     assert_int_equal(l->c->vm->cancelled, 3);
     flow_live_close(l);
     l = flow_live_open(FLOW "par { do a } and { do b } }");
-    assert_int_equal(flow_live_cancel(l, RAD_CANCEL_CASE, NULL), RAD_CASE_CANCELLED);
+    assert_int_equal(flow_live_cancel(l, RAD_FLOW_PART_CASE, NULL), RAD_CASE_CANCELLED);
     assert_int_equal(flow_live_count(l, "stop "), 2);
-    assert_int_equal(flow_live_cancel(l, RAD_CANCEL_CASE, NULL), RAD_CASE_CANCELLED);
+    assert_int_equal(flow_live_cancel(l, RAD_FLOW_PART_CASE, NULL), RAD_CASE_CANCELLED);
     assert_int_equal(flow_live_count(l, "stop "), 2);
     flow_live_close(l);
 }
@@ -322,8 +322,8 @@ static void the_case_ends_once(void **state)
     flow_live *l = flow_live_open(FLOW "region r { do a } }");
     rad_error error = {0};
     bool used;
-    rad_flow_input all = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_CASE};
-    rad_flow_input region = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"};
+    rad_flow_input all = {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_CASE};
+    rad_flow_input region = {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_REGION, .name = "r"};
     assert_int_equal(rad__flow_case_feed(l->c, &region, &used, &error), 0);
     assert_true(used);
     assert_int_equal(rad__flow_case_feed(l->c, &all, &used, &error), 0);
@@ -343,7 +343,7 @@ static void a_sync_join_does_not_wait_for_cancelled_branches(void **state)
                 "b | deadlock");
     flow_live *l = flow_live_open(FLOW "par { par { region r { do a } set n = 1 } and { set n = 20 "
                                        "} join sync do b } and { do c } }");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(flow_live_under_way(l), "c b");
     flow_live_ok(l, "c");
     flow_live_ok(l, "b");
@@ -355,7 +355,7 @@ static void a_sync_join_of_nobody_goes_on(void **state)
 {
     (void)state;
     flow_live *l = flow_live_open(FLOW "set n = 5 par { set n = 7 do a } and { do a } join sync do b }");
-    flow_live_cancel(l, RAD_CANCEL_TASK, "a");
+    flow_live_cancel(l, RAD_FLOW_PART_TASK, "a");
     assert_string_equal(flow_live_under_way(l), "b");
     assert_string_equal(flow_live_value(l, "n"), "5"); /* as at the fork */
     assert_int_equal(l->c->vm->cancelled, 2);
@@ -367,7 +367,7 @@ static void other_joins_wait_for_ever(void **state)
     (void)state;
     FLOW_EXPECT(FLOW "par { region r { await m } } and { cancel region r } do c }", "| deadlock", "| deadlock");
     flow_live *l = flow_live_open(FLOW "par { do a } and { do b } join first 2 do c }");
-    flow_live_cancel(l, RAD_CANCEL_TASK, "a");
+    flow_live_cancel(l, RAD_FLOW_PART_TASK, "a");
     assert_int_equal(flow_live_ok(l, "b"), RAD_CASE_DEADLOCK);
     assert_string_equal(rad__flow_case_failure(l->c),
                         "deadlock: token 0, line 6: waits at join first: 1 of 2 branches arrived, "
@@ -375,7 +375,7 @@ static void other_joins_wait_for_ever(void **state)
     flow_live_close(l);
     l = flow_live_open(FLOW "many 2 { do a } do c }");
     flow_live_ok(l, "a");
-    assert_int_equal(flow_live_cancel(l, RAD_CANCEL_TASK, "a"), RAD_CASE_DEADLOCK);
+    assert_int_equal(flow_live_cancel(l, RAD_FLOW_PART_TASK, "a"), RAD_CASE_DEADLOCK);
     flow_live_close(l);
 }
 
@@ -394,7 +394,7 @@ static void a_task_wherever_it_is(void **state)
     flow_live_ok(l, "u");
     assert_string_equal(flow_live_under_way(l), "a b a");
     assert_int_equal(flow_live_count(l, "timer 0/1.0#1.0 7s; "), 1);
-    flow_live_cancel(l, RAD_CANCEL_TASK, "a");
+    flow_live_cancel(l, RAD_FLOW_PART_TASK, "a");
     assert_string_equal(flow_live_under_way(l), "b");
     assert_int_equal(flow_live_count(l, "forget 0/1.0#1.0; "), 1);
     assert_int_equal(flow_live_count(l, "stop 0/1.1#1; "), 1);
@@ -434,7 +434,7 @@ static void timers_are_forgotten(void **state)
     flow_live *l = flow_live_open(FLOW "region r { defer { on signal s { do a } on timer 3s { do b "
                                        "} on timer 9s { } } } on cancel { do c } }");
     assert_string_equal(l->log, "timer 0#1.1 3s; timer 0#1.2 9s; ");
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_int_equal(flow_live_count(l, "forget 0#1.1; "), 1);
     assert_int_equal(flow_live_count(l, "forget 0#1.2; "), 1);
     flow_live_signal(l, "s", NULL); /* is kept, for nobody */
@@ -451,7 +451,7 @@ static void timers_are_forgotten(void **state)
     const char *three = FLOW "wait 3s region r { wait signal s } on cancel { } wait 9s }";
     l = flow_live_open(three);
     flow_live_ring(l, "0#1", 0);
-    flow_live_cancel(l, RAD_CANCEL_REGION, "r");
+    flow_live_cancel(l, RAD_FLOW_PART_REGION, "r");
     assert_string_equal(l->log, "timer 0#1.0 3s; timer 0#3.0 9s; ");
     flow_live_close(l);
     l = flow_live_open(three);

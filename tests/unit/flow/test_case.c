@@ -405,8 +405,8 @@ static void what_makes_no_sense_is_refused(void **state)
         {{.kind = RAD_INPUT_TIMER, .key = "0/1.1#1"}, "0/1.1#1 has no timer 0"},
         {{.kind = RAD_INPUT_SIGNAL, .name = "stop"}, "the flow f waits for no signal stop"},
         {{.kind = RAD_INPUT_SIGNAL}, "the flow f waits for no signal (none)"},
-        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "q"}, "the flow f has no task q"},
-        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"}, "the flow f has no region r"},
+        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_TASK, .name = "q"}, "the flow f has no task q"},
+        {{.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_REGION, .name = "r"}, "the flow f has no region r"},
         {{.kind = RAD_INPUT_KINDS}, "an input of the unknown kind 5"},
     };
     for (uint32_t i = 0; i < sizeof bad / sizeof *bad; i++) {

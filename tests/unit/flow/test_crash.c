@@ -427,7 +427,7 @@ static void send(double_world *w, const char *name, const char *text)
 {
     rad_error error = {0};
     rad_flow_input input = {.kind = text != NULL ? RAD_INPUT_SIGNAL : RAD_INPUT_CANCEL,
-                            .scope = RAD_CANCEL_REGION,
+                            .scope = RAD_FLOW_PART_REGION,
                             .name = name,
                             .text = text,
                             .length = text != NULL ? strlen(text) : 0};

@@ -192,7 +192,7 @@ static void only_signals_and_cancels_are_spooled(void **state)
         for (uint8_t scope = 0; scope < 6; scope++) {
             rad_flow_input input;
             rad_bytes bytes = spooled(kind, scope);
-            bool fits = (kind == RAD_INPUT_SIGNAL || kind == RAD_INPUT_CANCEL) && scope <= RAD_CANCEL_CASE;
+            bool fits = (kind == RAD_INPUT_SIGNAL || kind == RAD_INPUT_CANCEL) && scope <= RAD_FLOW_PART_CASE;
             assert_int_equal(reads_spool(bytes.data, bytes.size, &input), fits);
             if (fits) {
                 assert_int_equal(input.kind, kind);

@@ -164,10 +164,10 @@ static void joins_fire_in_the_order_of_their_forks(void **state)
                                   "and { loop 2 { wait signal b par { do x } and { } join sync } } }");
     flow_live_signal(l, "a", NULL);
     flow_live_signal(l, "b", NULL);
-    flow_live_cancel(l, RAD_CANCEL_TASK, "x");
+    flow_live_cancel(l, RAD_FLOW_PART_TASK, "x");
     flow_live_signal(l, "b", NULL);
     flow_live_signal(l, "a", NULL);
-    flow_live_cancel(l, RAD_CANCEL_TASK, "x");
+    flow_live_cancel(l, RAD_FLOW_PART_TASK, "x");
     rad_flow_history h = history_of(l);
     const char *first = strstr((const char *)h.text.data, "joined: 0/1.0\n");
     assert_non_null(first);

@@ -105,9 +105,9 @@ static void inputs_are_told_apart(void **state)
         {.kind = RAD_INPUT_TIMER, .key = "0/1.0#1", .alternative = 0},
         {.kind = RAD_INPUT_TIMER, .key = "0/1.0#1", .alternative = 1},
         {.kind = RAD_INPUT_TIMER, .key = "0/1.1#1"},
-        {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "a"},
-        {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "b"},
-        {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"},
+        {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_TASK, .name = "a"},
+        {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_TASK, .name = "b"},
+        {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_REGION, .name = "r"},
     };
     for (uint32_t i = 0; i < 6; i++) {
         flow_live *l = flow_live_open(TASKS "par { defer { on timer 1s { } on timer 2s { } } }\n"
@@ -126,11 +126,11 @@ static void names_are_of_their_kind(void **state)
 {
     (void)state;
     flow_live *l = flow_live_open(TASKS "region r { do b } on cancel { do b } }");
-    rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "r"};
+    rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_TASK, .name = "r"};
     assert_int_equal(feed(l, in, "the flow f has no task r"), REFUSED);
     in.name = NULL;
     assert_int_equal(feed(l, in, "the flow f has no task (none)"), REFUSED);
-    in.scope = RAD_CANCEL_REGION;
+    in.scope = RAD_FLOW_PART_REGION;
     assert_int_equal(feed(l, in, "the flow f has no region (none)"), REFUSED);
     in.name = "b";
     assert_int_equal(feed(l, in, "the flow f has no region b"), REFUSED);
@@ -220,7 +220,7 @@ static void what_is_still_wanted(void **state)
     assert_int_equal(c->ask_count, 2);
     assert_int_equal(c->asks[1].kind, RAD_ASK_TIMER);
     assert_int_equal(c->asks[1].attempt, 2);
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_TASK, .name = "a"}, true);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_TASK, .name = "a"}, true);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 1);
     rad__flow_case_close(c);
@@ -233,7 +233,7 @@ static void an_end_is_not_under_way(void **state)
     (void)state;
     rad_flow_program *p;
     rad_flow_case *c = open_case(&p, TASKS "region r { do a } on cancel { do b } }");
-    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"}, false);
+    tell(c, (rad_flow_input){.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_REGION, .name = "r"}, false);
     assert_int_equal(c->ask_count, 2);
     rad__flow_asks_prune(c);
     assert_int_equal(c->ask_count, 0);

@@ -69,7 +69,7 @@ static rad_flow_record record_of(uint32_t i)
         break;
     case 4:
         r.type = RAD_RECORD_INPUT;
-        r.input = (rad_flow_input){.kind = RAD_INPUT_CANCEL, .key = "", .scope = RAD_CANCEL_REGION, .name = "inner"};
+        r.input = (rad_flow_input){.kind = RAD_INPUT_CANCEL, .key = "", .scope = RAD_FLOW_PART_REGION, .name = "inner"};
         break;
     case 5: r.type = RAD_RECORD_RESUMED; break;
     case 6:
@@ -313,7 +313,7 @@ static void test_content_that_makes_no_sense(void **state)
         rad_flow_record r = record_of(i == 3 ? 8 : i == 2 ? 6 : 1);
         r.sequence = 1;
         if (i == 0) r.input.kind = RAD_INPUT_KINDS;
-        if (i == 1) r.input.scope = (enum rad_flow_scope)3;
+        if (i == 1) r.input.scope = (enum rad_flow_part)3;
         if (i == 2) r.settled = RAD_SETTLEDS;
         if (i == 3) r.state = (enum rad_flow_state)(RAD_CASE_BROKEN + 1);
         rad__flow_journal_begin(&b, &crc, &HEADER);
@@ -514,7 +514,7 @@ static void test_all_kinds(void **state)
         end.state = (enum rad_flow_state)i;
         rad__flow_journal_put(&b, &crc, &end);
         input.sequence = ++count;
-        input.input.scope = (enum rad_flow_scope)(i % (RAD_CANCEL_CASE + 1));
+        input.input.scope = (enum rad_flow_part)(i % (RAD_FLOW_PART_CASE + 1));
         input.input.kind = (enum rad_flow_input_kind)(1 + i % (RAD_INPUT_KINDS - 1));
         rad__flow_journal_put(&b, &crc, &input);
         doubt.sequence = ++count;

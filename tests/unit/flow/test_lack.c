@@ -137,7 +137,7 @@ static int answer_all(rad_flow_case *c, rad_error *error)
         char key[RAD_FLOW_KEY_MAX];
         rad__flow_asks_prune(c);
         if (c->ask_count == 0) {
-            rad_flow_input end = {.kind = RAD_INPUT_CANCEL, .scope = RAD_CANCEL_REGION, .name = "r"};
+            rad_flow_input end = {.kind = RAD_INPUT_CANCEL, .scope = RAD_FLOW_PART_REGION, .name = "r"};
             status = rad__flow_case_feed(c, &end, &used, error);
             continue;
         }

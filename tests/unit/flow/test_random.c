@@ -208,9 +208,9 @@ static void random_flows_cover_the_language(void **state)
     for (uint32_t i = 0; i < RAD_FLOW_KINDS; i++) at_least(c.kinds[i], 50, rad__flow_kind_name((enum rad_flow_kind)i));
     for (uint32_t i = 0; i < RAD_MERGES; i++) at_least(c.merges[i], 300, "a merge");
     for (uint32_t i = 0; i < RAD_EXPRS; i++) at_least(c.expressions[i], 30, "an operator");
-    at_least(c.scopes[RAD_CANCEL_TASK], 300, "cancel task");
-    at_least(c.scopes[RAD_CANCEL_REGION], 300, "cancel region");
-    at_least(c.scopes[RAD_CANCEL_CASE], 20, "cancel case");
+    at_least(c.scopes[RAD_FLOW_PART_TASK], 300, "cancel task");
+    at_least(c.scopes[RAD_FLOW_PART_REGION], 300, "cancel region");
+    at_least(c.scopes[RAD_FLOW_PART_CASE], 20, "cancel case");
     const uint64_t rest[] = {c.on_cancel, c.on_failure, c.into,  c.no_else,  c.over,     c.as,
                              c.up_to,     c.timers,     c.fresh, c.signals,  c.payloads, c.undo,
                              c.retries,   c.delays,     c.exits, c.captures, c.may_fail};

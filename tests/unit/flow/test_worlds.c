@@ -30,7 +30,7 @@ static void tell(flow_live *l, const char *key, const char *n)
     assert_true(used);
 }
 
-static void cancel(flow_live *l, enum rad_flow_scope scope, const char *name)
+static void cancel(flow_live *l, enum rad_flow_part scope, const char *name)
 {
     rad_flow_input in = {.kind = RAD_INPUT_CANCEL, .scope = scope, .name = name};
     rad_error error = {0};
@@ -47,7 +47,7 @@ static void answers_are_not_mixed_up(void **state)
     tell(l, "0/1.3#1", "1000");
     tell(l, "0/1.0#1", "1");
     tell(l, "0/1.1#1", "10");
-    cancel(l, RAD_CANCEL_TASK, "a");
+    cancel(l, RAD_FLOW_PART_TASK, "a");
     tell(l, "0/1.2#1", "100");
     assert_int_equal(flow_live_go_on(l), RAD_CASE_DONE);
     assert_string_equal(flow_live_value(l, "n"), "1110");
@@ -65,7 +65,7 @@ static void an_answer_is_given_back_once(void **state)
         flow_live *l = flow_live_open(text);
         tell(l, "0/1.0#1", "");
         tell(l, "0/1.1#1", "10");
-        cancel(l, RAD_CANCEL_REGION, "r");
+        cancel(l, RAD_FLOW_PART_REGION, "r");
         while (l->c->vm->tokens[1].alive) rad__flow_case_run(l->c, 1);
         if (l->c->vm->tokens[2].alive) assert_int_equal(l->c->vm->answers_open, 1);
         tell(l, "0/1.2#1", "100");
@@ -83,11 +83,11 @@ static void a_path_does_not_inherit_answers(void **state)
     flow_live *l =
         flow_live_open(WRITERS "par { loop 2 { par { do a } and { } join sync } } and { do b } and { do c } }");
     tell(l, "0/1.0/3.0#1", "");
-    cancel(l, RAD_CANCEL_TASK, "a");
+    cancel(l, RAD_FLOW_PART_TASK, "a");
     flow_live_go_on(l);
     assert_int_equal(l->c->vm->answers_open, 0);
     tell(l, "0/1.1#1", "10");
-    cancel(l, RAD_CANCEL_TASK, "a");
+    cancel(l, RAD_FLOW_PART_TASK, "a");
     assert_int_equal(l->c->vm->answers_open, 1);
     tell(l, "0/1.2#1", "100");
     assert_int_equal(flow_live_go_on(l), RAD_CASE_DONE);

@@ -119,8 +119,8 @@ static void tell_subject(const teller *t, const rad_flow_statement *s)
     case RAD_FLOW_REGION:
     case RAD_FLOW_COMPENSATE: say_name(t, tree->regions, tree->region_count, s->name); break;
     case RAD_FLOW_CANCEL:
-        rad__bytes_format(t->out, s->scope == RAD_CANCEL_TASK ? " task" : " region");
-        if (s->scope == RAD_CANCEL_TASK)
+        rad__bytes_format(t->out, s->scope == RAD_FLOW_PART_TASK ? " task" : " region");
+        if (s->scope == RAD_FLOW_PART_TASK)
             say_task(t, s->name);
         else
             say_name(t, tree->regions, tree->region_count, s->name);
@@ -166,7 +166,7 @@ static void tell_statement(const teller *t, const rad_flow_statement *s)
 {
     rad__bytes_format(t->out, "%u %s", s->number, rad__flow_kind_name(s->kind));
     tell_subject(t, s);
-    if (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_CANCEL_CASE) rad__bytes_format(t->out, " case");
+    if (s->kind == RAD_FLOW_CANCEL && s->scope == RAD_FLOW_PART_CASE) rad__bytes_format(t->out, " case");
     if (s->is_over) rad__bytes_format(t->out, " over");
     if (s->expr != NULL && s->kind != RAD_FLOW_REPEAT) {
         rad__bytes_format(t->out, " ");

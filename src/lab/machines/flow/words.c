@@ -47,8 +47,8 @@ static const char *task_name(const telling *t, uint32_t index)
 
 static const char *cancel_words(const telling *t, const rad_flow_op *op)
 {
-    if (op->a == RAD_CANCEL_TASK) return words(t->w, "cancels task %s", task_name(t, op->b));
-    if (op->a == RAD_CANCEL_REGION) return words(t->w, "cancels region %s", name_at(t, t->p->tree->regions, op->b));
+    if (op->a == RAD_FLOW_PART_TASK) return words(t->w, "cancels task %s", task_name(t, op->b));
+    if (op->a == RAD_FLOW_PART_REGION) return words(t->w, "cancels region %s", name_at(t, t->p->tree->regions, op->b));
     return words(t->w, "cancels the case");
 }
 
