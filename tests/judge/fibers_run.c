@@ -128,9 +128,10 @@ static bool has_kind(const fibers_program *p, uint8_t kind)
 }
 
 /* rad_main waits for a timer that runs. */
-static void fiber_ends(rig *r)
+static void fiber_ends(const runner *f)
 {
-    if (r->options->claim == NULL || --r->living > 0) return;
+    rig *r = f->rig;
+    if (!f->is_counted || --r->living > 0) return;
     if (has_kind(r->program, FIBERS_TIMER_START)) rad_timer_stop(r->timer);
     if (has_kind(r->program, FIBERS_ALARM_START)) rad_timer_stop(r->alarm);
 }
@@ -154,7 +155,7 @@ int fibers_body(void *arg)
         fibers_entry e = {.code = 0};
         write_entry(f, rad_nursery_wait(&f->rig->nurseries[f->index]), &e);
     }
-    fiber_ends(f->rig);
+    fiber_ends(f);
     return fiber->returns == FIBERS_RETURNS_LAST ? f->last : fiber->returns;
 }
 
@@ -283,6 +284,7 @@ static int run_first(void *arg)
     RAD_IGNORE(rad_select(&only, 1, 0));
     r->now = r->options->claim(r->options->context);
     r->living = 1;
+    r->runners[0].is_counted = true;
     return fibers_body(&r->runners[0]);
 }
 

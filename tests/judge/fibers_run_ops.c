@@ -71,9 +71,13 @@ static int in_time(const runner *f, int code)
 
 /* ---- Operations ------------------------------------------------------------------------------------------------ */
 
-static void count_living(rig *r)
+/* Before it can run, for others may come before the call returns; with false: it could not be started. Who is in a
+ * nursery is not counted: its owner outlives it. */
+static void count_living(rig *r, uint32_t j, bool starts)
 {
-    if (r->options->claim) r->living++;
+    if (r->options->claim == NULL) return;
+    r->runners[j].is_counted = starts;
+    r->living = starts ? r->living + 1 : r->living - 1;
 }
 
 static bool is_known(const runner *f, uint32_t j)
@@ -100,7 +104,11 @@ static int do_spawn(runner *f, const fibers_op *op)
     if (nursery && op->object == f->index && (!f->was_opened || (f->was_waited && op->kind == FIBERS_NURSERY_GO)))
         return FIBERS_SKIPPED;
     switch (op->kind) {
-    case FIBERS_SPAWN: code = rad_spawn(&r->handles[j], fibers_body, child); break;
+    case FIBERS_SPAWN:
+        count_living(r, j, true);
+        code = rad_spawn(&r->handles[j], fibers_body, child);
+        if (code != 0) count_living(r, j, false);
+        break;
     case FIBERS_SEND_SPAWN:
         code = rad_send_spawn(&r->handles[j], r->chans[sent->object], &value, until(f, sent->until));
         break;
@@ -110,7 +118,6 @@ static int do_spawn(runner *f, const fibers_op *op)
     default: rad_nursery_go(&r->nurseries[op->object], fibers_body, child); return 0;
     }
     if (code != 0) return code;
-    if (op->kind != FIBERS_SEND_SPAWN) count_living(r);
     r->published[j] = true;
     return 0;
 }
@@ -135,7 +142,7 @@ static int do_task(runner *f, const fibers_op *op, fibers_entry *e)
 {
     rad_fiber_result given;
     rig *r = f->rig;
-    if (op->kind == FIBERS_TASK) count_living(r);
+    if (op->kind == FIBERS_TASK) count_living(r, op->object, true);
     if (op->kind == FIBERS_TASK)
         return in_time(f, rad_chan_send_spawn(r->tasks, fibers_body, &r->runners[op->object], until(f, op->until)));
     int code = rad_chan_recv_join(r->tasks, &given, until(f, op->until));

@@ -17,7 +17,7 @@ typedef struct runner {
     rad_prng prng;
     rad_ticker due, never;
     uint8_t reads, writes, item_count, shield, given;
-    bool was_opened, was_waited, lags;
+    bool was_opened, was_waited, lags, is_counted;
     int last;
     void *items[2];
     uint32_t part;  /* of the operation at hand: its deadline (0), or that of case i (1 + i) */
@@ -45,7 +45,7 @@ struct rig {
     rad_timer *timer, *alarm;
     rad_local_key key;
     _Atomic uint32_t note, created, good, destroyed_items, alarms_due, alarms_done;
-    uint32_t living; /* under exploration: fibers with a handle that have not ended */
+    uint32_t living; /* under exploration: fibers that are counted and have not ended */
 };
 
 /* A call that changes nothing: under exploration, others may be next. */

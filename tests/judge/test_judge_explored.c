@@ -445,6 +445,17 @@ static void some_schedules_of_larger_programs(void **state)
     assert_true(well);
 }
 
+/* The fiber that ends last stops the timers: one that has ended before its spawn returned is not the last. */
+static void who_ends_before_its_spawn_returns(void **state)
+{
+    (void)state;
+    static sums sum;
+    trial t = {.is_quiet = true};
+    const char *text = "spawn f1; timer_start never | timer_start never";
+    assert_null(fibers_parse(text, &t.p));
+    assert_true(try_clock(&explorer, text, &t, SMALL_STATES, "preempt:1", RUNS, &sum));
+}
+
 static void every_schedule_of_others(void **state)
 {
     (void)state;
@@ -476,6 +487,7 @@ int main(void)
         cmocka_unit_test(every_schedule_of_the_scenes_of_the_night),
         cmocka_unit_test(some_schedules_of_large_scenes),
         cmocka_unit_test(some_schedules_of_larger_programs),
+        cmocka_unit_test(who_ends_before_its_spawn_returns),
         cmocka_unit_test(every_schedule_of_others),
         cmocka_unit_test(one_program),
     };
