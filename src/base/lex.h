@@ -1,4 +1,4 @@
-/* lex.h — the lexemes of protocol files and flow files: names, numbers, texts, signs, and where each stands. Blanks,
+/* lex.h — the lexemes of protocol files and flow files: names, numbers, texts, signs, and where each is. Blanks,
  * line ends, semicolons and comments (from '#' to the end of the line) separate, and mean nothing else. */
 #ifndef RAD_BASE_LEX_H
 #define RAD_BASE_LEX_H
@@ -21,7 +21,7 @@ enum rad_lexeme_kind { RAD_LEXEME_END, RAD_LEXEME_NAME, RAD_LEXEME_NUMBER, RAD_L
 typedef struct rad_lexeme {
     enum rad_lexeme_kind kind;
     rad_text_place place;
-    const char *text; /* as it stands there, with its quotes */
+    const char *text; /* as it is written, with its quotes */
     size_t length;
     uint64_t number; /* up to 2^63, which only a minus can make a number of 64 bits */
 } rad_lexeme;
@@ -30,7 +30,7 @@ typedef struct rad_lexer {
     const char *at, *end;
     rad_text_place place; /* of `at` */
     const char *pairs;    /* the signs that have two characters, one behind the other: "->.." */
-    bool has_escapes;     /* in a text \" and \\ stand for one character */
+    bool has_escapes;     /* in a text \" and \\ mean one character */
 } rad_lexer;
 
 RAD_INTERNAL void rad__lex_begin(rad_lexer *l, const char *text, size_t length, const char *pairs, bool has_escapes);
@@ -47,7 +47,7 @@ RAD_INTERNAL bool rad__lexeme_is(const rad_lexeme *t, const char *text);
 
 enum { RAD_LEXEME_TOLD = 80 };
 
-/* What stands there, for people: 'name', a text, the byte 0x07, the end of the file. */
+/* What is there, for people: 'name', a text, the byte 0x07, the end of the file. */
 RAD_INTERNAL void rad__lexeme_tell(const rad_lexeme *t, char text[RAD_LEXEME_TOLD]);
 
 /* "FILE:LINE:COLUMN: …", an error of what was given; returns its code. */

@@ -4,7 +4,7 @@
  * of POLICIES (policy.c). It answers with an index into the decision, so it can return only a member; an index
  * out of range ends the run as an internal error.
  *
- * The kernel records every decision, whoever made it: the log of any policy is the kernel's choice
+ * The kernel records every decision, whichever policy made it: the log of any policy is the kernel's choice
  * buffer (the seed's get_log), and `guide` and `replay` are the policies made from a list and from a
  * log (the seed's from_log). */
 #ifndef RAD_CORE_POLICY_H
@@ -22,7 +22,7 @@ typedef struct rad_decision {
     uint32_t site;
     uint32_t count;    /* at least 2 */
     uint32_t baseline; /* RAD_PICK_ACTION: the action with index 0 */
-    bool preemptible;  /* RAD_PICK_ACTION: index 0 goes on with the current actor */
+    bool preemptible;  /* RAD_PICK_ACTION: index 0 continues the current actor */
 } rad_decision;
 
 typedef struct rad_run_info {

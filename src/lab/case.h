@@ -14,7 +14,7 @@
 
 enum { RAD_BODY_BYTES_MAX = 16 << 20 };
 
-/* The canonical text of `value`, which stands at `place` of the file; it is the caller's. */
+/* The canonical text of `value`, which is at `place` of the file; it is the caller's. */
 RAD_INTERNAL int rad__body_of_json(const rad_json_source *s, const char *place, const rad_machine *m,
                                    const json_t *value, char **out);
 
@@ -25,7 +25,7 @@ RAD_INTERNAL int rad__target_copy(rad_target *to, const rad_target *from, rad_er
 /* The case as create wants it: with the default body when it has none. */
 RAD_INTERNAL rad_case rad__case_of(const rad_target *t);
 
-/* Lets the machine look at a case with a body; its complaint is told with the file and the place. */
+/* Lets the machine look at a case with a body; its complaint begins with the file and the place. */
 RAD_INTERNAL int rad__target_try(const rad_json_source *s, const char *place, const rad_target *t);
 
 /* Of everything that makes two cases of one machine different. */

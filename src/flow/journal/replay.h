@@ -20,10 +20,10 @@ typedef struct rad_flow_rerun {
     bool ended; /* the journal has an END */
     rad_flow_history *history;
     uint64_t quantum;
-    uint32_t asks_most; /* with more, those that nobody waits for any more go */
+    uint32_t asks_most; /* with more, those that no token waits for go */
 } rad_flow_rerun;
 
-/* RAD_EINPUT: the journal is damaged, or of another flow. `history` is told what happens; may be NULL. `quantum`: steps
+/* RAD_EINPUT: the journal is damaged, or of another flow. `history` records what happens; may be NULL. `quantum`: steps
  * at a time, 0 = as many as there are; how they are divided changes nothing. */
 RAD_INTERNAL int rad__flow_replay_journal(rad_flow_rerun *out, const rad_flow_program *p, rad_flow_journal *j,
                                           rad_flow_history *history, uint64_t quantum, rad_error *error);

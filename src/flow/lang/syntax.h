@@ -15,7 +15,7 @@
 enum rad_flow_type { RAD_FLOW_INT = 0, RAD_FLOW_BOOL, RAD_FLOW_TEXT, RAD_FLOW_TYPES };
 
 enum rad_flow_merge {
-    RAD_MERGE_EQUAL = 0, /* no rule: whoever wrote it wrote the same */
+    RAD_MERGE_EQUAL = 0, /* no rule: all that wrote it wrote the same */
     RAD_MERGE_SUM,
     RAD_MERGE_MAX,
     RAD_MERGE_MIN,
@@ -82,7 +82,7 @@ typedef struct rad_flow_variable {
     rad_flow_constant *domain; /* what was declared by `in` */
     uint32_t domain_count;     /* 0: nothing was */
     /* Of a `many … as`: cannot be set, is not merged. Those with one name are one variable; there is no other of that
-     * name. They stand behind the declared ones. */
+     * name. They come behind the declared ones. */
     bool is_local;
 } rad_flow_variable;
 
@@ -91,9 +91,9 @@ enum { RAD_OUTCOME_OK_BIT = 1, RAD_OUTCOME_FAIL_BIT = 2 };
 
 typedef struct rad_flow_names {
     uint32_t *items;        /* names, after resolving indices of variables */
-    rad_text_place *places; /* where they stand; of no use after resolving */
+    rad_text_place *places; /* where they are; of no use after resolving */
     uint32_t count;
-    bool given; /* the property stands there */
+    bool given; /* the property is there */
 } rad_flow_names;
 
 typedef struct rad_flow_task {
@@ -101,7 +101,7 @@ typedef struct rad_flow_task {
     rad_text_place place;
     uint32_t command; /* symbol of the text; of a call the function's name */
     bool is_call;
-    bool is_anonymous;   /* a command that stands where it is run; its name is run_LINE */
+    bool is_anonymous;   /* a command that is written where it is run; its name is run_LINE */
     uint64_t timeout_ns; /* 0: none */
     uint32_t retries;
     uint64_t delay_ns;
@@ -242,7 +242,7 @@ enum {
 RAD_INTERNAL int rad__flow_read(rad_flow_file *file, const char *file_name, const char *text, size_t size,
                                 rad_error *error);
 
-/* Names, types, and what may stand where. */
+/* Names, types, and what may be where. */
 RAD_INTERNAL int rad__flow_resolve(rad_flow_file *file, rad_error *error);
 
 RAD_INTERNAL void rad__flow_file_free(rad_flow_file *file);

@@ -1,5 +1,5 @@
 /* syntax_expr.c — expressions: or, and, not, comparisons (one only), + -, * / %, minus, operands. Trees are never
- * deeper than RAD_FLOW_NESTING_MAX, long sums included, so that whoever walks them may do it by calling itself. */
+ * deeper than RAD_FLOW_NESTING_MAX, long sums included, so that a walk may be a function that calls itself. */
 #include "flow/lang/syntax_parts.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static rad_flow_expr *expr_new(rad_parser *p, enum rad_expr_op op, rad_text_plac
     return e;
 }
 
-/* What stands in parentheses, behind not, behind a minus: all by which parsing gets deeper. */
+/* What is in parentheses, behind not, behind a minus: all by which parsing gets deeper. */
 static rad_flow_expr *parse_inner(rad_parser *p, unsigned level)
 {
     if (rad__flow_parser(p)->deep == RAD_FLOW_NESTING_MAX) too_deep(p, p->now.place);
@@ -182,7 +182,7 @@ static const struct {
 };
 enum { OPERATOR_COUNT = sizeof OPERATORS / sizeof *OPERATORS };
 
-/* The operator of that level that stands here. `or {` is none, it is the next statement. */
+/* The operator of that level, if it is next. `or {` is none, it is the next statement. */
 static size_t operator_at(rad_parser *p, unsigned level)
 {
     if (p->status != 0) return OPERATOR_COUNT;

@@ -34,7 +34,7 @@ uint32_t rad__flow_expect_variable(rad_parser *p, const char *what)
     return rad__parse_expect_name(p, what);
 }
 
-/* The character that stands for backslash and `c`; 0: none. */
+/* The character that backslash and `c` mean; 0: none. */
 static char escaped(char c)
 {
     return c == 'n' ? '\n' : c == 't' ? '\t' : c == '"' || c == '\\' ? c : 0;

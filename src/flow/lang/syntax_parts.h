@@ -34,7 +34,7 @@ static inline const char *rad__flow_symbol_text(const rad_parser *p, uint32_t na
 /* As rad__parse_expected; when it is a word near one of those, "; did you mean …?". The list ends with NULL. */
 RAD_INTERNAL void rad__flow_expected_word(rad_parser *p, const char *what, const char *const *words);
 RAD_INTERNAL void rad__flow_expect_word(rad_parser *p, const char *word, const char *what);
-/* A name that an expression can mean: not one of the words that stand in expressions and behind them. */
+/* A name that an expression can mean: not one of the words within expressions and behind them. */
 RAD_INTERNAL uint32_t rad__flow_expect_variable(rad_parser *p, const char *what);
 RAD_INTERNAL uint32_t rad__flow_expect_text(rad_parser *p, const char *what);
 /* A number from `least` to `most`. */
@@ -44,7 +44,7 @@ RAD_INTERNAL uint64_t rad__flow_expect_duration(rad_parser *p);
 /* ---- Parts --------------------------------------------------------------------------------------------- */
 
 RAD_INTERNAL rad_flow_expr *rad__flow_parse_expr(rad_parser *p);
-/* Whether `t`, before which stands a name that is no function, begins an expression. */
+/* Whether `t`, behind a name that is no function, begins an expression. */
 RAD_INTERNAL bool rad__flow_begins_operand(const rad_lexeme *t);
 RAD_INTERNAL bool rad__flow_is_function(const rad_parser *p);
 RAD_INTERNAL rad_flow_constant rad__flow_parse_constant(rad_parser *p);

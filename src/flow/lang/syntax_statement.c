@@ -314,7 +314,7 @@ static void parse_repeat(rad_parser *p, rad_flow_statement *s)
     s->expr = rad__flow_parse_expr(p);
 }
 
-/* What stands behind the first word. */
+/* What follows the first word. */
 static void parse_rest(rad_parser *p, rad_flow_statement *s)
 {
     switch (s->kind) {

@@ -20,7 +20,7 @@ const char *rad__flow_type_name(enum rad_flow_type type)
     return (unsigned)type < RAD_FLOW_TYPES ? TYPE_NAMES[type] : "?";
 }
 
-/* Which of the words stands here, from `first`; it is taken. The list ends with NULL. */
+/* Which of the words is next, from `first`; it is taken. The list ends with NULL. */
 static uint32_t expect_one_of(rad_parser *p, const char *what, const char *const *words, uint32_t first)
 {
     for (uint32_t i = first; words[i] != NULL; i++)
@@ -74,7 +74,7 @@ static void parse_domain(rad_parser *p, rad_flow_variable *v)
     if (v->domain != NULL) memcpy(v->domain, some, v->domain_count * sizeof *some);
 }
 
-/* Whether the word stands here as part of a declaration, and not as the name of the next. */
+/* Whether the word is part of a declaration, and not as the name of the next. */
 static bool accept_part(rad_parser *p, const char *word)
 {
     rad_lexeme next = rad__parse_peek(p);

@@ -2,7 +2,7 @@
  *
  *     open -> (run -> asks -> … -> feed)* -> closed
  *
- * run does steps until nothing can go on by itself; what tokens want from the world is in `asks`; what the world
+ * run does steps until no token can continue by itself; what tokens want from the world is in `asks`; what the world
  * answers is fed, and is the only thing besides choices that a case depends on. Where inputs are fed between steps is
  * part of the run: a journal keeps the step number with each of them, and a second case that is fed the same at the
  * same steps does the same, choice by choice, and has the same trace digest. Nothing here waits, or knows a clock. */
@@ -128,14 +128,14 @@ RAD_INTERNAL void rad__flow_case_close(rad_flow_case *c); /* may be NULL */
 /* At most `steps` steps. */
 RAD_INTERNAL enum rad_flow_state rad__flow_case_run(rad_flow_case *c, uint64_t steps);
 
-/* Before the next step. What nobody waits for any more (a result of an effect that was stopped) is ignored: *used is
+/* Before the next step. What no token waits for any more (a result of an effect that was stopped) is ignored: *used is
  * false. RAD_EINPUT: it never was asked, a value does not fit its variable, there is no such name. */
 RAD_INTERNAL int rad__flow_case_feed(rad_flow_case *c, const rad_flow_input *input, bool *used, rad_error *error);
 
 /* The caller has seen to all asks. */
 RAD_INTERNAL void rad__flow_asks_taken(rad_flow_case *c);
 
-/* The caller has seen to none of them: those that nobody wants any more go. */
+/* The caller has seen to none of them: those that no token wants any more go. */
 RAD_INTERNAL void rad__flow_asks_prune(rad_flow_case *c);
 
 RAD_INTERNAL uint64_t rad__flow_case_steps(const rad_flow_case *c);

@@ -1,4 +1,4 @@
-/* api.h — what stands behind the public types. */
+/* api.h — what is behind the public types. */
 #ifndef RAD_FLOW_RUN_API_H
 #define RAD_FLOW_RUN_API_H
 

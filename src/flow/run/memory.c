@@ -47,7 +47,7 @@ void rad_flow_close(rad_flow_instance *i)
 
 enum rad_flow_now rad_flow_go(rad_flow_instance *i, uint64_t steps)
 {
-    if (i->next == i->c->ask_count) { /* those that nobody has looked at stay */
+    if (i->next == i->c->ask_count) { /* those that the caller has not seen stay */
         rad__flow_asks_taken(i->c);
         i->next = 0;
     }

@@ -1,7 +1,7 @@
 /* status.c — a case from outside, without its lock: what it has come to, what it printed, and messages to it.
  *
  * Everything is read from the journal, which is replayed, and from the small files beside it; a runner may be
- * writing to them meanwhile, so what is told is how it was a moment ago. */
+ * writing to them meanwhile, so the answer is how it was a moment ago. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -157,7 +157,7 @@ static void tell_end(inside *in, rad_flow_status *s)
     s->text = in->text;
 }
 
-/* Runners of earlier versions hold only the lock. Its number is for people: nobody relies on it. */
+/* Runners of earlier versions hold only the lock. Its number is for people; no code relies on it. */
 static int tell_runner(inside *in, rad_flow_status *s, rad_error *error)
 {
     int journal = in->host.holder(in->host.context, "journal", error);

@@ -24,7 +24,7 @@ RAD_INTERNAL void rad__load_render_html(rad_bytes *to, const rad_load_result *r,
 
 /* ---- Numbers and texts ------------------------------------------------------------------------------------ */
 
-/* By value, so that several can stand in one call. */
+/* By value, so that one call can have several. */
 struct rad__load_label {
     char text[48];
 };

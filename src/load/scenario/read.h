@@ -2,7 +2,7 @@
  *
  * A part is a table of the file. It is opened once, and then it is known to have no keys but those that the table in
  * read_keys.c has for its section; only these can be asked for. The first error stays, and everything after it
- * gets defaults: nobody has to look before asking for the next value, as long as defaults do no harm. */
+ * gets defaults: no caller has to look before reading the next value, as long as defaults do no harm. */
 #ifndef RAD_LOAD_SCENARIO_READ_H
 #define RAD_LOAD_SCENARIO_READ_H
 
@@ -52,7 +52,7 @@ static inline bool rad__load_bad(const rad__load_reading *r)
 
 /* ---- Parts (read_keys.c) ----------------------------------------------------------------------- */
 
-/* What may stand where; a test compares it with the manual. Keys end with NULL, sections with a NULL name. */
+/* What may be where; a test compares it with the manual. Keys end with NULL, sections with a NULL name. */
 struct rad__load_keys {
     const char *section; /* "" is the top of the file */
     const char *const *keys;
@@ -119,20 +119,20 @@ RAD_INTERNAL const char *rad__load_scaled_text(uint64_t scaled, uint32_t decimal
 
 /* ---- Files (read_data.c) ----------------------------------------------------------------------- */
 
-/* Reads a file that stands beside the scenario. rad__free *data. False: an error, or files stay unread. */
+/* Reads a file beside the scenario. rad__free *data. False: an error, or files stay unread. */
 RAD_INTERNAL bool rad__load_read_beside(rad__load_reading *r, const rad_toml_node *at, const char *path, uint64_t limit,
                                         char **data, size_t *size);
-/* Where it stands. */
+/* Where it is. */
 RAD_INTERNAL const char *rad__load_beside(rad__load_reading *r, const char *path);
 
 /* ---- Placeholders (read_text.c) ---------------------------------------------------------------- */
 
 enum rad__load_spot { RAD__LOAD_SPOT_PATH, RAD__LOAD_SPOT_HEADER, RAD__LOAD_SPOT_BODY };
 
-/* Whatever a template refers to has to exist, and what stands around it has to fit its place. */
+/* Whatever a template refers to has to exist, and what is around it has to fit its place. */
 RAD_INTERNAL void rad__load_check_text(rad__load_reading *r, const rad_toml_node *at, const char *text,
                                        enum rad__load_spot spot);
-/* Letters, digits, _ and -: names that can stand in placeholders. */
+/* Letters, digits, _ and -: names that can be in placeholders. */
 RAD_INTERNAL bool rad__load_is_name(const char *text);
 RAD_INTERNAL bool rad__load_is_token(const char *text); /* of RFC 9110: methods, headers, cookies */
 

@@ -18,7 +18,7 @@ typedef struct rad_ast_number {
     int32_t plus;
 } rad_ast_number;
 
-/* Alice, W[i], or, where several may stand, W[1..3]. */
+/* Alice, W[i], or, where several are allowed, W[1..3]. */
 typedef struct rad_ast_role {
     rad_text_place place;
     uint32_t name;
@@ -71,7 +71,7 @@ enum rad_operand_kind {
     RAD_OPERAND_BOOL,
     RAD_OPERAND_TEXT,
     RAD_OPERAND_ROLE,
-    RAD_OPERAND_ARROW /* between a message and where to go on */
+    RAD_OPERAND_ARROW /* between a message and where to continue */
 };
 
 typedef struct rad_operand {
@@ -87,7 +87,7 @@ enum { RAD_OPERANDS_MAX = 128 };
 typedef struct rad_ast_line {
     struct rad_ast_line *next;
     rad_text_place place;
-    uint32_t name; /* of the instruction, or of the label that stands here */
+    uint32_t name; /* of the instruction, or of the label */
     bool is_label;
     rad_operand *operands;
     uint32_t operand_count;

@@ -14,8 +14,8 @@
  *
  *           UNBORN --start--> READY --wait--> WAITING --signal--> READY --end of program--> ENDED
  *
- * I1  a READY thread stands at a shared operation, and its action is enabled <=> that can go on.
- * I2  `wants` of a mutex holds exactly the READY threads that stand before locking it.
+ * I1  a READY thread is at a shared operation, and its action is enabled <=> that can run.
+ * I2  `wants` of a mutex holds exactly the READY threads that are about to lock it.
  * I3  `joiners` holds exactly the READY threads whose join has to wait. */
 #ifndef RAD_LAB_MACHINES_TOYS_VM_H
 #define RAD_LAB_MACHINES_TOYS_VM_H
@@ -348,7 +348,7 @@ static inline void vm_pick(rad_vm *vm, uint32_t site, enum vm_register to, int32
     rad__vm_emit(vm, (vm_op){.code = VM_PICK, .object = RAD_NONE, .site = site, .x = count, .to = vm_reg(to)});
 }
 
-/* Follows the pointer for which `x` stands; `object` is what it should point to. */
+/* Follows the pointer that `x` means; `object` is what it should point to. */
 static inline void vm_follow(rad_vm *vm, uint32_t site, uint32_t object, int32_t x)
 {
     rad__vm_emit(vm, (vm_op){.code = VM_FOLLOW, .site = site, .object = object, .x = x});
