@@ -14,15 +14,22 @@ static void blank_row(rad_teller *t)
     rad__canvas_emit(&t->canvas);
 }
 
+/* Nobody misses the clock: it is in each machine that has time, and most of their runs do without it. */
+static bool is_unseen(const rad_teller *t, uint32_t actor)
+{
+    return t->lanes.lane_of[actor] == RAD_NONE && strcmp(t->story->actors[actor], "clock") != 0;
+}
+
 /* The actors that take no shown step: a few by their names. */
 static void tell_unseen(rad_teller *t)
 {
     const rad_story *s = t->story;
-    uint32_t unseen = s->actor_count - t->lanes.count, named = 0;
+    uint32_t unseen = 0, named = 0;
+    for (uint32_t i = 0; i < s->actor_count; i++) unseen += is_unseen(t, i);
     if (unseen == 0) return;
     char text[NAMED_MOST * (sizeof s->actors[0] + 2) + 64] = "(", number[32];
     for (uint32_t i = 0; i < s->actor_count && unseen <= NAMED_MOST; i++) {
-        if (t->lanes.lane_of[i] != RAD_NONE) continue;
+        if (!is_unseen(t, i)) continue;
         named++;
         const char *between = named == 1 ? "" : named == unseen ? " and " : ", ";
         size_t used = strlen(text);

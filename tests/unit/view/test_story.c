@@ -379,6 +379,7 @@ static void test_actors_without_lines(void **state)
         if (i < 3) assert_has(text, few[i]);
         rad_free(text);
     }
+    add_actor(m, "clock", -1);
     char *text = tell(m, 100, false, false);
     assert_has(text, "(9 other actors have no step here)");
     assert_null(strstr(text, "reader"));
