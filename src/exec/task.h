@@ -1,4 +1,4 @@
-/* task.h — what the executor schedules: an intrusive piece of work, struct rad_task of raddle.h. A fiber will be
+/* task.h — what the executor schedules: an intrusive piece of work, struct rad_task of raddle.h. A fiber is
  * one whose `run` is a context switch.
  *
  *     queued --pop--> current of a worker --run--> DONE, FAILED   finished: it belongs to whoever made it

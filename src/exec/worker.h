@@ -1,7 +1,8 @@
 /* worker.h — one worker of the executor as a machine of small steps.
  *
- * A step never waits and makes at most one change that others can see; it returns what it did, and the shell
- * calls it again. Where it would wait, it returns PARKED and the shell waits for the worker's wake word.
+ * A step never waits and makes at most one change that others can see, or moves several tasks, one after the other,
+ * from a queue of others to its own. It returns what it did, and the shell calls it again. Where it would wait, it
+ * returns PARKED and the shell waits for the worker's wake word.
  *
  *                +-----------------------------< not allowed <----------------+
  *                v                                                            |
@@ -13,13 +14,13 @@
  *     PICK, RUN, STEAL, PARKED --done--> STOPPED;  the one that ends the executor: CALL (each worker) --> STOPPED
  *
  * PICK      what is due, what was woken, its newest spawn; then the oldest of what waits behind, its inbox, the
- *           injector (a batch). Every 61st pick begins with another of these, and with its own oldest: see
- *           rad__choose_fair.
+ *           injector (a batch). Every 61st pick begins with another of these (or with its oldest spawn), so that each
+ *           gets its turn: see rad__choose_fair.
  * RUN       runs the current task until it is finished, yields or is blocked (AGAIN: one call per step).
  * SEARCH    becomes a searcher, unless half of the workers are.       FOUND, SPREAD  is one no longer: R1, R2
  * STEAL     its own queues and the injector, then one victim a step: the oldest of its tasks, and more when they are a
- *           crowd of woken ones. The first victim is the one RECHECK saw work at, if that is why it is awake;
- *           otherwise it could overlook that one forever.
+ *           crowd of woken ones. The first victim is the one at which RECHECK saw work, if that is why the worker
+ *           is awake: random victims alone could miss that one forever.
  * SETTLE    gives its credit back to the gate. Only here can the count reach zero.
  * ANNOUNCE, RECHECK, NOTIFY, PARKED   K1-K2, K3, W2-W4 and K4 of idle.h.
  *

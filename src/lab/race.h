@@ -1,5 +1,5 @@
 /* race.h — a data race that a program under test has met, as its process tells it: straight to the kernel, or in a
- * record of the stream. */
+ * record of the stream. Whether two accesses race is decided in order.h. */
 #ifndef RAD_LAB_RACE_H
 #define RAD_LAB_RACE_H
 

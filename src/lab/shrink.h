@@ -22,7 +22,7 @@ typedef struct rad_shrinker {
     rad_measure measure;
     uint64_t sum; /* of the choices */
     rad_workers *workers;
-    rad_digest workers_case; /* what the workers runs */
+    rad_digest workers_case; /* the case that the workers have */
     uint64_t checks, checks_max;
     uint64_t steps, steps_max;
     double started, seconds, told; /* 0 seconds: no limit */
@@ -30,7 +30,7 @@ typedef struct rad_shrinker {
     uint64_t certify_steps;
     enum rad_budget stopped;
     const char *stage;
-    bool unfair;           /* no run holds anybody back, as when the file was written: rad__replay */
+    bool unfair;           /* the file is from before the fair rule: its runs hold no actor back (rad__replay) */
     bool round;            /* the failure is a livelock at the step limit */
     const char *ends_at;   /* what the file says fails; NULL: it does not say. Until there is a best run */
     uint64_t ran;          /* runs of the last batch; 0 when it ended in a failure */

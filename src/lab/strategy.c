@@ -1,3 +1,5 @@
+/* strategy.c — the strategies that ship, by name, and the plan of each. A new one is a row of STRATEGIES, and what
+ * rad__plan does with it. */
 #include "lab/strategy.h"
 
 #include "core/policy_user.h"
@@ -97,7 +99,7 @@ static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
 }
 
 /* Shares: surw finds the rare orderings, the bounds find the small bugs and end small machines; the others are
- * insurance. A first turn of sixteen runs, so that nobody waits long for the strategy that suits the bug. */
+ * insurance. First turns are small, so that nobody waits long for the strategy that suits the bug. */
 static void plan_auto(rad_plan *p, const rad_case *c)
 {
     plan_lane(p, 1);

@@ -22,8 +22,8 @@
  *
  * Rejected: a stack for every slot (a batch of ten thousand spawns went over ten thousand cold stacks: 245 ns each
  * instead of 60); taking one from another core when there is none (a lock each time). */
-#ifndef RAD_RT_BERTH_H
-#define RAD_RT_BERTH_H
+#ifndef RAD_RT_FIBER_STACK_H
+#define RAD_RT_FIBER_STACK_H
 
 #include "os/context.h"
 #include "os/lock.h"

@@ -5,22 +5,22 @@
  *
  * Timers    of a worker that has not come back to look at them are expired here; their fibers are overdue (overdue.h).
  * Stuck     A worker that is awake and has finished nothing since the last look is stuck. When its thread sleeps it is
- *           blocked in a system call; otherwise it computes. When there is something to run and too few are left who
- *           could, one more worker is seated (exec/thread/thread.h), one per look, up to the number of spare seats: as
- *           many as are blocked; when something is overdue, up to twice the usual number that compute, or one more when
- *           it has waited for some looks; and one more when anything has waited behind a worker that computes
- *           (starve.h): those who compute may not come back for seconds.
+ *           blocked in a system call; otherwise it computes. When there is something to run and too few workers are
+ *           left that could, one more is seated (exec/thread/thread.h): a thread gets a spare seat, one at a look,
+ *           while there are some. rad__choose_reinforce says when: fewer workers than usual are not blocked; when
+ *           something is overdue, fewer than twice that, or it has waited for RAD_URGENT_LOOKS looks; when something
+ *           waits behind a worker that computes (starve.h), because that one may not come back for seconds.
  * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
  * Stalls    By option, a fiber that keeps its worker for long is named on standard error (stall.h).
  * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a
- * file or a
- *           call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is reported,
- *           with every fiber, and the process ends with status 124, unless told otherwise.
+ *           file or a call that blocks, and there are fibers: nobody will ever wake them. Seen twice in a row it is
+ *           reported, with every fiber, and the process ends with status 124, unless an option says otherwise.
  *
- * Nothing else depends on it: it only looks at counters, and what it does anybody might do. */
-#ifndef RAD_RT_WATCH_H
-#define RAD_RT_WATCH_H
+ * No other part waits for the monitor or needs it to be quick: it reads counters, and acts through functions that any
+ * thread may call. */
+#ifndef RAD_RT_MONITOR_H
+#define RAD_RT_MONITOR_H
 
 #include "exec/thread/thread.h"
 #include "rt/stall.h"

@@ -6,8 +6,8 @@
  * first.
  *
  * U1  a fiber in here is ASSIGNED and in no other queue. */
-#ifndef RAD_RT_URGENT_H
-#define RAD_RT_URGENT_H
+#ifndef RAD_RT_OVERDUE_H
+#define RAD_RT_OVERDUE_H
 
 #include "os/lock.h"
 #include "rt/strand.h"

@@ -1,6 +1,6 @@
 /* pool.h — for select: taking from a pool as a clause. */
-#ifndef RAD_RT_STOCK_H
-#define RAD_RT_STOCK_H
+#ifndef RAD_RT_POOL_H
+#define RAD_RT_POOL_H
 
 #include <raddle/chan.h>
 

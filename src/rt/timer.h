@@ -17,23 +17,24 @@
  *
  * W1  base <= present <= every deadline in the wheel that is not yet due; base only grows.
  * W2  a slot's bit is set exactly when there is a timer in it; only then its links mean anything.
- * W3  next_ns is not later than the earliest deadline; the lock is held by whoever changes it.
- * W4  next_ns <= now after a look at `now` only while there is more to do: the budget or `max` is used up.
+ * W3  next_ns is not later than the earliest deadline; it changes under the lock.
+ * W4  after a look at time `now`, next_ns <= now means that the look stopped early, because RAD_WHEEL_BUDGET (timer.c)
+ *     or `max` was used up: look again.
  *
  *         fiber (its timer is on its stack)            expirer (any thread)
  *     S1  arms it                                  E1  takes the lock, finds it due
- *     S2  waits, is woken by whomever              E2  unlinks it, copies who and ticket
+ *     S2  waits, is woken by anybody               E2  unlinks it, copies who and ticket
  *     S3  armed? no: leaves                        E3  armed = 0, the last time it looks at the timer
- *     S4  takes the lock; armed? unlinks it        E4  gives the lock back, wakes whom it has copied
+ *     S4  takes the lock; armed? unlinks it        E4  gives the lock back, wakes the one that it has copied
  * Claim: after disarming nobody touches the timer. In S3 it saw E3, and everything the expirer did with the timer comes
  * before. In S4 it holds the lock, so the expirer is before E1, and finds no timer, or after E3.
- * Who is woken at E4 may have gone on long ago, for another reason: the ticket (a generation) tells.
+ * The fiber that E4 wakes may run again already, for another reason: the ticket (a generation) tells.
  *
  *         armer                                        who sleeps until next_ns
  *     A1  next_ns = deadline, and says so          N1  says that it is about to sleep
  *     A2  asks whether anybody sleeps, wakes       N2  next_ns
- * These are two words: whoever sleeps for a wheel in which others arm needs full fences between, as everywhere. A
- * fiber arms in the wheel of the worker that runs it, which does not sleep.
+ * These are two words: a thread that sleeps for a wheel in which others arm needs a full fence between N1 and N2, and
+ * the armer one between A1 and A2. A fiber arms in the wheel of the worker that runs it, which does not sleep.
  *
  * Rejected: ticks of some microseconds (fewer levels, but either early, or late, or each slot has to be sorted, with
  * the lock held, and numbers to break ties); a heap (a million live timers: 20 cold lines per arming); lazy

@@ -22,9 +22,9 @@
  *
  *              worker that goes elsewhere                   waker (rad__exec_wake_thread)
  *         S1   away := itself             (seq_cst)    G1   gives the wake word
- *         S2   loads its wake word            (seq_cst)    G2   changes the wake word, to what it is     (seq_cst)
+ *         S2   loads its wake word            (seq_cst)    G2   writes the wake word, unchanged          (seq_cst)
  *              there ? does not sleep                  G3   loads away                           (seq_cst)
- *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes the wake word
+ *         S3   sleeps until `wake` is called                that worker ? `wake`, else wakes its thread
  *         S4   away := none
  *           Claim: no wake word is overlooked. S2 did not see it: then G2 is after S2 in the order of all these, G3
  *           after S1, and `wake` is called, or the worker is at S4. `wake` is remembered: before S3 it ends the

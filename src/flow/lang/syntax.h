@@ -1,4 +1,4 @@
-/* syntax.h — flow files: what was written, as a tree. docs/flow.md has the grammar.
+/* syntax.h — flow files: what was written, as a tree. docs/flow-reference.md has the grammar.
  *
  *     text --syntax.c--> rad_flow_file --resolve.c--> the same, names and types resolved --compile.c--> code
  *

@@ -1,4 +1,4 @@
-/* syntax.h — protocol files: what was written, statement by statement. docs/session.md has the grammar.
+/* syntax.h — protocol files: what was written, statement by statement. docs/session-reference.md has the grammar.
  *
  * Reading goes in four steps, each in a file of its own, each with errors that name line and column:
  *

@@ -29,7 +29,7 @@ static void describe_worker(const rad_exec_world *w, uint32_t i, rad_bytes *to)
     const rad_worker *p = &w->workers[i];
     const rad_ledger_worker *lw = &w->ledger.workers[i];
     rad__bytes_format(to, "worker %u: %s%s, deque %u, later %u, inbox %u, credit %u, hoard %u", i,
-                      rad__phase_name(p->phase), rad__idle_has_wake_word(&w->sched.idle, i) ? " with a token" : "",
+                      rad__phase_name(p->phase), rad__idle_has_wake_word(&w->sched.idle, i) ? " with a wake word" : "",
                       lw->lines[RAD_LINE_LOCAL].count, lw->lines[RAD_LINE_LATER].count, lw->lines[RAD_LINE_INBOX].count,
                       p->credit, p->hoard);
     if (lw->current != RAD_NONE) rad__bytes_format(to, ", runs task %u", lw->current);

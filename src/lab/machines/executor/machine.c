@@ -3,7 +3,7 @@
  * Actions, in canonical order
  *     event i    one that is due: an I/O completion wakes one waiter a step, a close calls one worker a step
  *     timer      one sleeper that is due
- *     worker i   one step of production; not offered while it waits for its token, nor once it has stopped
+ *     worker i   one step of production; not offered while it waits for its wake word, nor once it has stopped
  *     clock      time goes on to the next sleeper or event; only when nothing else can happen, unless the case
  *                says that time races
  *

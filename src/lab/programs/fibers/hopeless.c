@@ -1,5 +1,5 @@
-/* hopeless.c — fibers that nothing can wake any more, while others still run: a deadlock of some, or a fiber that was
- * left behind. They are reported at the moment it happens.
+/* hopeless.c — fibers that nothing can wake any more, while others still run: a deadlock of some (partial deadlock), or
+ * a fiber that was left behind (leak). They are reported at the moment it happens.
  *
  * Hopeful   are those that can run, those that a timer or the system wakes, and those that a hopeful one can wake:
  *           by what it holds (a mutex: its holder; a join, a nursery: the fibers themselves), by what it can reach (the
