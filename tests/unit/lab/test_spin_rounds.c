@@ -16,7 +16,7 @@
 /* ---- Waiters that look, then sleep ------------------------------------------------------------------------ */
 
 enum { ROUNDS, MANNER, WAITERS };
-enum { LOOKS_ONCE, YIELDS, LOOKS_TWICE, WRITES };
+enum { LOOKS_ONCE, YIELDS, LOOKS_TWICE, WRITES, ONLY_LOOKS };
 enum { LOOK, GIVE_WAY, LOCK, CHECK, SLEEP, WOKEN, UNLOCK, SET, WAKE };
 
 static const char *const sites[] = {
@@ -38,6 +38,7 @@ static void sleeper_build(rad_vm *vm, const rad_case *c)
     if (c->params[MANNER] == LOOKS_TWICE) vm_load(vm, CHECK, R1, flag);
     vm_sub(vm, R2, R2, 1);
     vm_back_if(vm, again, R2, VM_NE, 0);
+    if (c->params[MANNER] == ONLY_LOOKS) vm_end(vm);
     vm_lock(vm, LOCK, lock);
     vm_load(vm, CHECK, R1, flag);
     uint32_t there = vm_jump_if(vm, R1, VM_NE, 0);
@@ -47,6 +48,10 @@ static void sleeper_build(rad_vm *vm, const rad_case *c)
     vm_land(vm, seen);
     vm_end(vm);
     uint32_t setter = vm_here(vm);
+    if (c->params[MANNER] == ONLY_LOOKS) {
+        vm_store(vm, SET, flag, 1);
+        vm_end(vm);
+    }
     vm_lock(vm, LOCK, lock);
     vm_store(vm, SET, flag, 1);
     if (c->repaired) vm_broadcast(vm, WAKE, set);
@@ -60,7 +65,8 @@ static const vm_toy sleeper_toy = {.build = sleeper_build, .sites = sites};
 
 static const rad_param sleeper_params[] = {
     [ROUNDS] = {"rounds", 5, 1, 2000, "of the loop", true},
-    [MANNER] = {"manner", 0, 0, 3, "a round: a look; and a yield; two looks; a look and a write", true},
+    [MANNER] = {"manner", 0, 0, 4,
+                "a round: a look; and a yield; two looks; a look and a write; a look, and nobody sleeps", true},
     [WAITERS] = {"waiters", 1, 1, 50, "how many", true},
     {.name = NULL},
 };
@@ -222,6 +228,63 @@ static void a_round_of_looks_counts_once(void **state)
     }
 }
 
+/* Of a loop of five rounds the last yield may keep to the rule: nobody was starved since another one. */
+static void each_round_lets_nobody_go_first(void **state)
+{
+    (void)state;
+    for (uint32_t enough = 0; enough < 2; enough++) {
+        rad_target t = sleeper(true, 5, YIELDS);
+        t.c.spin_rounds = 3 + enough;
+        rad_exploration x = explored(&t, (rad_explore_options){.strategy = "dfs", .seed = 1});
+        assert_true(x.complete);
+        assert_int_equal(x.held == 0, enough);
+        rad_exploration_free(&x);
+    }
+}
+
+static void assert_searches(const rad_exploration *x, const char *const *names)
+{
+    uint32_t count = 0;
+    for (; names[count]; count++) {
+        assert_true(count < x->phase_count);
+        assert_string_equal(x->phases[count].name, names[count]);
+    }
+    assert_int_equal(x->phase_count, count);
+}
+
+/* More rounds are tried only where fewer were used up, more preemptions also where they were not; and more rounds also
+ * where no preemption was left out: a store has room for none. */
+static void what_adds_nothing_is_not_tried(void **state)
+{
+    static const char *const all_used[] = {"dfs", "preempt:0+spin:16", "preempt:1+spin:16", "preempt:2+spin:16", NULL};
+    static const char *const one_store[] = {
+        "dfs", "preempt:0+spin:16", "preempt:0+spin:128", "preempt:1+spin:16", "preempt:1+spin:128", NULL};
+    (void)state;
+    rad_target t = sleeper(true, 5, YIELDS);
+    rad_exploration x = explored(&t, (rad_explore_options){.strategy = "dfs", .seed = 1});
+    assert_searches(&x, all_used);
+    rad_exploration_free(&x);
+    t = sleeper(true, 50, ONLY_LOOKS);
+    x = explored(&t, (rad_explore_options){.strategy = "dfs", .seed = 1});
+    assert_searches(&x, one_store);
+    rad_exploration_free(&x);
+}
+
+/* A search that had to cut a run has not tried everything, though it came to its end. */
+static void nothing_is_said_of_a_search_that_cut_runs(void **state)
+{
+    char text[RAD_STATEMENT_MAX];
+    (void)state;
+    rad_target t = sleeper(true, 5, YIELDS);
+    rad_exploration x = explored(&t, (rad_explore_options){.strategy = "dfs", .seed = 1});
+    rad_exploration_text(&t, &x, text);
+    assert_non_null(strstr(text, "they continued to their end with at most 2 preemptions"));
+    for (uint32_t i = 0; i < x.phase_count; i++) x.phases[i].endless |= x.phases[i].preemptions == 2;
+    rad_exploration_text(&t, &x, text);
+    assert_non_null(strstr(text, "they continued to their end with at most 1 preemption;"));
+    rad_exploration_free(&x);
+}
+
 /* A run that is cut soon leaves less room. */
 static void short_runs_have_fewer_rounds(void **state)
 {
@@ -282,6 +345,9 @@ int main(void)
         cmocka_unit_test(the_verdict_says_how_far_loops_went),
         cmocka_unit_test(with_enough_rounds_every_schedule_is_tried),
         cmocka_unit_test(a_round_of_looks_counts_once),
+        cmocka_unit_test(each_round_lets_nobody_go_first),
+        cmocka_unit_test(what_adds_nothing_is_not_tried),
+        cmocka_unit_test(nothing_is_said_of_a_search_that_cut_runs),
         cmocka_unit_test(short_runs_have_fewer_rounds),
         cmocka_unit_test(runs_that_are_too_long_for_their_rounds_do_not_count),
         cmocka_unit_test(the_first_failure_has_its_run),
