@@ -45,7 +45,7 @@ finds lost_wakeup deadlock:condition+nursery 14
 finds leak deadlock:channel+nursery 12
 finds select_miss "assertion@done == 2 in start" 16
 makes select_twins select_twins -O1
-for kind in recv send join lock time; do # it waits: either of two cases about one thing
+for kind in recv send join lock time alarm; do # it waits: either of two cases about one thing
     for index in 0 1; do
         try explore --clock quiet --stop-on-first --no-shrink --runs 20 ./select_twins "$kind" "$index"
         status 1 "select_twins $kind: the other one than case $index"
@@ -57,6 +57,8 @@ for times in 2 5; do # in a thread, whose order is drawn from other numbers
         status 1 "select_twins thread, after $times others: case $index"
     done
 done
+try explore --clock quiet --strategy dfs ./select_twins ready 0
+has out "nothing found in 1 run; every schedule was tried" "select_twins ready: it does not wait, so neither of them is offered"
 finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
 finds calls "assertion@sum == 2 in start" 45

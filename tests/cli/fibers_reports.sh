@@ -223,6 +223,11 @@ blames left_behind leak:channel "ask 1 was started by first at left_behind.c:$(l
 has why "channel was made at left_behind.c:$(line_of left_behind rad_chan_create) in query. Nothing that can still run has a pointer to channel." \
     "and where its channel is from"
 has why "Before that, receiving from it, rad_chan_close or rad_cancel would have ended the wait" "and what it would have needed"
+makes many_behind left_behind -g -O1 -DSERVERS=9
+try explore --stop-on-first --no-shrink --runs 100 ./many_behind
+status 1 "eight are left behind"
+try show many_behind.raddle.json -- ./many_behind
+check "where they were started is said of four" [ "$(tr -s '\n ' ' ' <out | grep -o "was started by first" | wc -l)" = 4 ]
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
 blames abba deadlock:mutex+nursery "one waits for mutex b: taken by two at step 7, abba.c:8, and not given back"
 blames barrier_gap deadlock:barrier+nursery "waits for barrier rounds: the last other fiber that came to it was worker "

@@ -183,4 +183,34 @@ status 0 "run: it passes"
 try test --runs 50 --tap --suppress known ./door
 status 0 "test: it passes"
 has out "#             known:1: race:door.c: " "test: as a comment of TAP"
+
+# ---- Runs whose process dies: the races of the others do not count again -------------------------------------------
+cat >dies.c <<'END'
+#include <pthread.h>
+#include <signal.h>
+static int hits, first;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *go(void *x)
+{
+    hits++;
+    pthread_mutex_lock(&mutex);
+    if (first == 0) first = x ? 2 : 1;
+    pthread_mutex_unlock(&mutex);
+    return x;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, go, i ? &hits : 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    if (first == 2) raise(SIGKILL);
+    return 0;
+}
+END
+check "a program that dies in some runs" "$RADDLE" cc -g -O0 -pthread dies.c -o dies
+echo "race:go" >known
+try explore --runs 40 --no-shrink --suppress known ./dies
+has out "FAILED: crash" "some runs die"
+all=$(sed -n 's/^  suppressed *\([0-9,]*\) data races$/\1/p' out)
+has out "known:1: race:go: ${all:-none}" "the only line matched all of them"
 finish

@@ -1,6 +1,7 @@
 /* select_twins.c — a select that waits with two cases about one thing: either of them may get it. The program takes
- * it to be the one that is named: select_twins KIND INDEX. With the kind `thread` a thread, which has selected some
- * times before, selects among three channels: the first and the last have a value. select_twins thread INDEX TIMES */
+ * it to be the one that is named: select_twins KIND INDEX. With the kind `ready` it does not wait. With the kind
+ * `thread` a thread, which has selected some times before, selects among three channels: the first and the last have a
+ * value. select_twins thread INDEX TIMES */
 #define OWN_MAIN
 #include "planted.h"
 
@@ -38,13 +39,18 @@ static int selects(void *arg)
     return 0;
 }
 
+static int waits(void)
+{
+    if (rad_spawn(&selector, selects, NULL) != 0) return 1;
+    RAD_IGNORE(rad_sleep(1000)); /* with a quiet clock, it waits by then */
+    return 0;
+}
+
 /* Each opens one thing, lets the select wait for it twice, and then lets it happen. */
 static int waits_for(rad_select_case twin)
 {
     cases[0] = cases[1] = twin;
-    if (rad_spawn(&selector, selects, NULL) != 0) return 1;
-    RAD_IGNORE(rad_sleep(1000)); /* with a quiet clock, it waits by then */
-    return 0;
+    return waits();
 }
 
 static int with_channel(rad_select_case twin)
@@ -131,6 +137,27 @@ static int with_tick(void)
     return waits_for((rad_select_case){.kind = RAD_ON_TICK, .on.ticker = &ticker});
 }
 
+/* A time, and a ticker whose next tick is at that time. */
+static int with_alarm(void)
+{
+    rad_ticker_start(&ticker, 2000);
+    cases[0] = (rad_select_case){.kind = RAD_ON_TICK, .on.ticker = &ticker};
+    cases[1] = (rad_select_case){.kind = RAD_ON_TIME, .on.time = late};
+    return waits();
+}
+
+/* One case can be done at once, so neither of the two about the other channel can. */
+static int with_ready(void)
+{
+    rad_chan *empty;
+    if (rad_chan_create(&chan, sizeof value, 1, RAD_CHAN_BLOCKS) != 0) return 1;
+    if (rad_chan_create(&empty, sizeof value, 1, RAD_CHAN_BLOCKS) != 0) return 1;
+    rad_select_case of_empty = {.kind = RAD_ON_RECV, .on.chan = empty, .value = &value};
+    rad_select_case all[] = {{.kind = RAD_ON_RECV, .on.chan = chan, .value = &value}, of_empty, of_empty};
+    if (rad_send(chan, &value, RAD_FOREVER) != 0) return 1;
+    return rad_select(all, 3, RAD_FOREVER);
+}
+
 static int with_cancel(void)
 {
     int code = waits_for((rad_select_case){.kind = RAD_ON_CANCEL});
@@ -199,7 +226,7 @@ int main(int argc, char **argv)
     } all[] = {{"recv", with_recv},   {"send", with_send},       {"join", with_join},   {"lock", with_lock},
                {"read", with_read},   {"acquire", with_acquire}, {"group", with_group}, {"take", with_take},
                {"timer", with_timer}, {"time", with_time},       {"tick", with_tick},   {"cancel", with_cancel},
-               {"file", with_file},   {"thread", with_thread}};
+               {"file", with_file},   {"alarm", with_alarm},     {"ready", with_ready}, {"thread", with_thread}};
     for (size_t i = 0; argc > 2 && i < sizeof all / sizeof *all; i++)
         if (strcmp(all[i].name, argv[1]) == 0) scene = all[i].run;
     expected = argc > 2 ? argv[2][0] - '0' : 0;
