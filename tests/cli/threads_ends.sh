@@ -48,6 +48,32 @@ status 1 "ending loop: a loop without a call and without an end"
 has out "hang at step 6: step 6 did not return within" "it is a hang"
 check "a share of the one second of --hang, not of ten" sh -c '! grep -q "within 0.5 s" out'
 check "it has a file" [ -s endless/ending.raddle.json ]
+cat >stays.c <<'END'
+#include <pthread.h>
+static volatile int first;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static void *go(void *x)
+{
+    pthread_mutex_lock(&mutex);
+    if (first == 0) first = x ? 2 : 1;
+    pthread_mutex_unlock(&mutex);
+    return 0;
+}
+int main(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, go, i ? (void *)&first : 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    while (first == 2) {}
+    return 0;
+}
+END
+# shellcheck disable=SC2086 # CC may have words
+check "a program that hangs in some runs" ${CC:-cc} -g -O0 -pthread stays.c -o stays
+try explore --runs 40 --hang 0.3 --stop-on-first --json ./stays
+status 1 "stays: a hang"
+check "the seconds of --hang are those of shrinking, too" \
+    sh -c 'grep -q "did not return within 0" stays.min.raddle.json && ! grep -q "within 0.5 s" stays.min.raddle.json'
 
 # ---- Killed ------------------------------------------------------------------------------------------------
 below() { # PID: all processes below it
