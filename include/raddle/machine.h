@@ -174,6 +174,7 @@ typedef struct rad_case {
     /* Rounds of loops that yield or spin which each actor makes in a run before the schedule has to be fair; 0: none.
      * Set by the explorer, and kept in schedule files: docs/write-a-machine.md, "Spinning". */
     uint32_t spin_rounds;
+    uint32_t hang_ms; /* CPU time that one step may take; 0: 10,000. Kept in schedule files, too */
 } rad_case;
 
 /* ---- Smaller cases: for machines that say how theirs shrink ------------------------------------------ */

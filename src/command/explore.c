@@ -33,7 +33,8 @@ static const option EXPLORE_OPTIONS[] = {
     {"stop-on-first", OPTION_FLAG, AT(stop_on_first), NULL, "stop at the first failure", 0, 0, 0},
     OPTION_FIXED(explore_args),
     OPTION_MAX_STEPS(explore_args),
-    OPTION_HANG(explore_args),
+    {"hang", OPTION_SECONDS, AT(hang), "S",
+     "fail a run in which one step computes for more than S seconds (default: 10)", 0, 0, 0},
     {"spin-rounds", OPTION_COUNT, AT(spin_rounds), "N",
      "continue loops that yield or spin for N rounds, then others run first (default: 0, then up to 1,000)", 1, 1000000,
      0},
@@ -125,6 +126,13 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
     put_end(&j);
 }
 
+/* At least one, and no more than a schedule file takes. */
+static uint32_t hang_ms(double seconds)
+{
+    double ms = seconds * 1e3;
+    return ms < 1 ? 1 : ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 static int check_races(cli *c, const char *word)
 {
     if (word == NULL || strcmp(word, "continue") == 0 || strcmp(word, "fatal") == 0) return 0;
@@ -212,7 +220,6 @@ static int search(hunt *h, const explore_args *a, uint64_t runs, double seconds,
         .runs = runs,
         .steps = a->steps,
         .seconds = seconds,
-        .hang_seconds = a->hang,
         .seed = a->seed,
         .jobs = (uint32_t)a->jobs,
         .stop_on_first = a->stop_on_first,
@@ -388,6 +395,7 @@ static int explore_run(cli *c, int argc, char **argv)
         return status;
     }
     t.c.spin_rounds = (uint32_t)a.spin_rounds;
+    if (a.hang > 0) t.c.hang_ms = hang_ms(a.hang);
     if (c->program_words && a.strategy && strchr(a.strategy, '/')) {
         status = bad_usage(c,
                            "--strategy '%.200s': policies in shared objects do not work on "
@@ -405,7 +413,7 @@ static int explore_run(cli *c, int argc, char **argv)
         rad_target_free(&t);
         return status;
     }
-    h = (hunt){.c = c, .dir = a.output, .json = a.json, .hang_seconds = a.hang, .suppressed = &suppressed};
+    h = (hunt){.c = c, .dir = a.output, .json = a.json, .suppressed = &suppressed};
     h.shrink_all = a.seconds;
     h.limits = (progress_limits){c, a.seconds};
     name_files(&h, &t, &w);

@@ -110,7 +110,7 @@ int hunt_shrink(hunt *h, bug *b, const rad_finding *f)
 {
     cli *c = h->c;
     char path[KEEP_PATH_MAX];
-    int status = shrink_artifact(c, f->artifact, stage_seconds(h), h->hang_seconds, &b->small);
+    int status = shrink_artifact(c, f->artifact, stage_seconds(h), &b->small);
     h->shrink_used += b->small.report.elapsed;
     if (status != 0) return status;
     b->is_shrunk = true;

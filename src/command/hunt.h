@@ -34,7 +34,6 @@ typedef struct hunt {
     progress_limits limits;
     char differs[REPEAT_TEXT]; /* how two runs of a program differ that should not; "": they do not */
     enum hunt_phase phase;     /* what is found now, is found in it */
-    double hang_seconds;       /* as in rad_explore_options */
     double shrink_seconds;     /* at most, for each bug; 0: as `raddle shrink` */
     double shrink_all;         /* at most, for all bugs together; 0: there is no such limit */
     double shrink_used;

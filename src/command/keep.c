@@ -68,15 +68,12 @@ bool minimised_path(char *path, size_t size, const char *from)
 
 /* ---- Shrink ---------------------------------------------------------------------------------------- */
 
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_seconds, shrunk *s)
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s)
 {
     rad_error error = {.code = 0};
     *s = (shrunk){.artifact = NULL};
-    rad_shrink_options options = {.seconds = seconds,
-                                  .hang_seconds = hang_seconds,
-                                  .progress = c->progress ? progress_shrink : NULL,
-                                  .context = c,
-                                  .interrupted = c->stop};
+    rad_shrink_options options = {
+        .seconds = seconds, .progress = c->progress ? progress_shrink : NULL, .context = c, .interrupted = c->stop};
     int code = rad_lab_shrink(a, &options, &s->artifact, &s->report, &error);
     progress_clear(c);
     return code == 0 ? 0 : complain_error(c, &error);

@@ -32,10 +32,9 @@ typedef struct shrunk {
     rad_shrink_report report;
 } shrunk;
 
-/* `seconds` and `hang_seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed. 0 also when it
+/* `seconds` as in rad_shrink_options. Returns 0 or an exit status, message printed. 0 also when it
  * was interrupted, with what was found until then. */
-int shrink_artifact(cli *c, const rad_artifact *a, double seconds, double hang_seconds, shrunk *s)
-    RAD_COMMAND(shrink_artifact);
+int shrink_artifact(cli *c, const rad_artifact *a, double seconds, shrunk *s) RAD_COMMAND(shrink_artifact);
 void shrunk_free(shrunk *s) RAD_COMMAND(shrunk_free);
 
 void shrunk_report(cli *c, const shrunk *s) RAD_COMMAND(shrunk_report);

@@ -59,11 +59,6 @@ struct option {
         "max-steps", OPTION_COUNT, offsetof(type, max_steps), "N",                                                     \
             "cut a run after N steps: neither pass nor failure (default: 100,000)", 1, UINT64_C(1000000000), 0         \
     }
-#define OPTION_HANG(type)                                                                                              \
-    {                                                                                                                  \
-        "hang", OPTION_SECONDS, offsetof(type, hang), "S",                                                             \
-            "fail a run in which one step computes for more than S seconds (default: 10)", 0, 0, 0                     \
-    }
 
 typedef struct words {
     char **at;

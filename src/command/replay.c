@@ -184,6 +184,7 @@ static int read_document(cli *c, const rad_target *recorded, char **given, uint3
         return EXIT_USAGE;
     }
     t->c.spin_rounds = recorded->c.spin_rounds;
+    t->c.hang_ms = recorded->c.hang_ms;
     if (!ends_with(given[0], ".json")) memcpy(t->c.params, recorded->c.params, sizeof t->c.params);
     for (uint32_t i = 1; i < count; i++) {
         if (rad_target_set(t, given[i], &error) != 0) {

@@ -6,7 +6,7 @@
 
 typedef struct shrink_args {
     const char *output, *suppress;
-    double seconds, hang;
+    double seconds;
     bool json;
 } shrink_args;
 
@@ -16,7 +16,6 @@ static const option SHRINK_OPTIONS[] = {
     {"output", OPTION_TEXT, AT(output), "FILE", "file to write (default: NAME.min.raddle.json)", 0, 0, 0},
     {"time", OPTION_SECONDS, AT(seconds), "S", "stop after S seconds, and the certificate after S more (default: 120)",
      0, 0, 0},
-    OPTION_HANG(shrink_args),
     OPTION_SUPPRESS(shrink_args),
     OPTION_JSON(shrink_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
@@ -77,7 +76,7 @@ static int shrink_file(cli *c, const char *path, const shrink_args *args)
         rad_artifact_free(a);
         return bad_usage(c, "the name of the file is too long; give --output FILE");
     }
-    status = shrink_artifact(c, a, args->seconds, args->hang, &s);
+    status = shrink_artifact(c, a, args->seconds, &s);
     rad_artifact_free(a);
     if (status == 0) {
         keep_artifact(c, s.artifact, args->output ? args->output : target, &k);

@@ -288,27 +288,30 @@ static int check_program(const rad_json_source *s, const json_t *root, const cha
 
 int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_target *out)
 {
-    const char *keys[] = {"repaired", "params", "max_steps", "spin_rounds", NULL, NULL};
+    const char *keys[] = {"repaired", "params", "max_steps", "spin_rounds", "hang_ms", NULL, NULL};
     char name[64];
     const json_t *c;
-    int64_t max_steps, spin_rounds = 0;
+    int64_t max_steps, spin_rounds = 0, hang_ms = 0;
     *out = (rad_target){0};
     int code = rad__json_text(s, root, "", "machine", name, sizeof name);
     if (code != 0) return code;
     out->machine = rad_machine_find(name);
     if ((code = check_program(s, root, name, out->machine)) != 0) return code;
     if (out->machine == NULL) return rad__json_no_machine(s, name);
-    if (out->machine->body) keys[4] = "body";
+    if (out->machine->body) keys[5] = "body";
     if ((code = rad__json_object(s, root, "", "case", &c)) != 0 ||
         (code = rad__json_boolean(s, c, "case", "repaired", &out->c.repaired)) != 0 ||
         (code = json_read_params(s, c, out)) != 0 ||
         (code = rad__json_integer(s, c, "case", "max_steps", 0, INT64_MAX, &max_steps)) != 0 ||
         (json_object_get(c, "spin_rounds") &&
          (code = rad__json_integer(s, c, "case", "spin_rounds", 0, UINT32_MAX, &spin_rounds)) != 0) ||
+        (json_object_get(c, "hang_ms") &&
+         (code = rad__json_integer(s, c, "case", "hang_ms", 0, UINT32_MAX, &hang_ms)) != 0) ||
         (code = rad__json_only(s, c, "case", keys)) != 0)
         return code;
     out->c.max_steps = (uint64_t)max_steps;
     out->c.spin_rounds = (uint32_t)spin_rounds;
+    out->c.hang_ms = (uint32_t)hang_ms;
     return json_read_body(s, c, out);
 }
 

@@ -54,6 +54,7 @@ bool rad__json_set_target(json_t *root, const rad_target *t)
     ok = (c ? rad__json_set(c, "params", params) : (json_decref(params), false)) && ok;
     ok = ok && rad__json_set(c, "max_steps", json_integer((json_int_t)t->c.max_steps));
     if (t->c.spin_rounds) ok = ok && rad__json_set(c, "spin_rounds", json_integer(t->c.spin_rounds));
+    if (t->c.hang_ms) ok = ok && rad__json_set(c, "hang_ms", json_integer(t->c.hang_ms));
     if (ok && t->c.body) ok = rad__json_set(c, "body", json_loads(t->c.body, 0, NULL));
     ok = ok && rad__json_set(root, "machine", json_string(t->machine->name));
     return rad__json_set(root, "case", c) && ok;

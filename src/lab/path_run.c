@@ -92,7 +92,7 @@ int rad__path_of(const rad_artifact *a, rad_path **out, rad_error *error)
     *out = NULL;
     if (rad__verdict_is_deadly(&a->expected) && a->expected.failure_step == 0)
         return 0; /* nobody is asked before the first step */
-    rad__watch_begin(&t.watch, 0, NULL);
+    rad__watch_begin(&t.watch, a->target.c.hang_ms / 1e3, NULL);
     int code = rad__policy_alloc(&t.policy, &traced_class, sizeof(traced_policy), NULL, error);
     if (code != 0) return code;
     traced_policy *p = (traced_policy *)t.policy;

@@ -170,7 +170,7 @@ static int attempt_run(realigner *x, rad_single_run *t, rad_error *error)
 static int attempt(realigner *x, rad_error *error)
 {
     rad_single_run t = {.seed = x->old->seed};
-    rad__watch_begin(&t.watch, 0, NULL);
+    rad__watch_begin(&t.watch, x->target->c.hang_ms / 1e3, NULL);
     int code = rad__policy_realign(&t.policy, &x->options, error);
     if (code != 0) return code;
     code = rad__rig_open(&t.rig, x->target, error);
@@ -313,7 +313,8 @@ int rad_lab_realign(const rad_artifact *a, const rad_target *other, rad_realignm
     *out = (rad_realignment){.answer = RAD_REALIGNED_DIVERGED};
     rad__error_clear(error);
     rad_target target = other ? *other : a->target;
-    target.c.spin_rounds = a->target.c.spin_rounds; /* the rule that its run kept to */
+    target.c.spin_rounds = a->target.c.spin_rounds; /* the rules that its run kept to */
+    target.c.hang_ms = a->target.c.hang_ms;
     realigner x = {.old = a, .target = &target, .best = out};
     int code = rad_lab_replay(a, other, &now, error);
     if (code == 0 && path == NULL) code = rad__path_of(a, &traced, error);

@@ -180,7 +180,7 @@ int rad_lab_run(const rad_target *target, const rad_run_request *r, rad_verdict 
     rad_log_in *from = NULL;
     const char *policy = r->policy ? r->policy : r->from_log ? "replay" : "random";
     rad__error_clear(error);
-    rad__watch_begin(&t.watch, r->hang_seconds, NULL);
+    rad__watch_begin(&t.watch, r->hang_seconds > 0 ? r->hang_seconds : target->c.hang_ms / 1e3, NULL);
     int code = check_request(r, error);
     if (code == 0) code = rad__rig_open(&t.rig, target, error);
     if (code != 0) return code;
@@ -198,11 +198,11 @@ int rad_lab_replay_log(const char *path, rad_target *target, rad_verdict *v, rad
     rad_log_in *log = NULL;
     rad_single_run t = {0};
     rad__error_clear(error);
-    rad__watch_begin(&t.watch, 0, NULL);
     *target = (rad_target){0};
     int code = rad__log_open(&log, path, error);
     if (code == 0) code = rad__target_copy(target, &rad__log_head(log)->target, error);
     if (code == 0) {
+        rad__watch_begin(&t.watch, target->c.hang_ms / 1e3, NULL);
         t.seed = rad__log_head(log)->seed;
         code = rad__rig_open(&t.rig, target, error);
     }

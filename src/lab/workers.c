@@ -114,7 +114,7 @@ int rad__workers_open(rad_workers **out, const rad_target *t, uint32_t jobs, dou
         return rad__error(error, RAD_EINPUT, "-j %u: expected at most %d worker processes", jobs, RAD_JOBS_MAX);
     rad_workers *p = rad__alloc(1, sizeof *p);
     if (p == NULL) return rad__error_memory(error);
-    p->hang_seconds = hang_seconds;
+    p->hang_seconds = hang_seconds > 0 ? hang_seconds : t->c.hang_ms / 1e3;
     p->workers = rad__alloc(jobs, sizeof *p->workers);
     int code = p->workers ? 0 : rad__error_memory(error);
     for (uint32_t i = 0; i < jobs && code == 0; i++) {

@@ -72,7 +72,11 @@ END
 check "a program that hangs in some runs" ${CC:-cc} -g -O0 -pthread stays.c -o stays
 try explore --runs 40 --hang 0.3 --stop-on-first --json ./stays
 status 1 "stays: a hang"
+"$RADDLE" show stays.min.raddle.json -- ./stays >told 2>&1
 check "the seconds of --hang are those of shrinking, too" \
+    grep -q '"hang_ms": 300,' stays.min.raddle.json
+check "and of what is told of it" sh -c 'grep -q "within 0" told && ! grep -q "within 0.5 s" told'
+check "and its failure" \
     sh -c 'grep -q "did not return within 0" stays.min.raddle.json && ! grep -q "within 0.5 s" stays.min.raddle.json'
 
 # ---- Killed ------------------------------------------------------------------------------------------------
