@@ -86,7 +86,9 @@ struct rad__load_label rad__load_json_label(uint64_t n, int digits)
     if (n == RAD__LOAD_NO_DATA) return label;
     for (int i = 0; i < digits; i++) one *= 10;
     int length = snprintf(label.text, sizeof label.text, "%" PRIu64, n / one);
-    if (digits > 0) snprintf(label.text + length, sizeof label.text - (size_t)length, ".%0*" PRIu64, digits, n % one);
+    if (digits > 0) label.text[length++] = '.';
+    for (; one > 1; one /= 10) label.text[length++] = (char)('0' + n % one / (one / 10));
+    label.text[length] = 0;
     return label;
 }
 
