@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { KILLED_IN_A_ROW = 100 }; /* before the next batch; then something is wrong here */
+
 typedef struct worker {
     rad_rig rig;
     int pid;
@@ -160,32 +162,29 @@ uint32_t rad__workers_idle(const rad_workers *p)
     return idle;
 }
 
+/* Its batch is begun, or begun anew by another process. One that takes no batch was killed while it had nothing to do:
+ * the next one gets it. */
+static int worker_begin(rad_workers *p, worker *w, void *ticket, rad_error *error)
+{
+    w->ticket = ticket;
+    for (uint32_t left = KILLED_IN_A_ROW;; left--) {
+        w->rig.shared->run = 0;
+        rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
+        int code = rad__message_write(w->to, &w->batch, left == 0 ? error : NULL);
+        if (code == 0 || left == 0) return code;
+        p->killed++;
+        worker_stop(w);
+        if ((code = worker_start(p, w, error)) != 0) return code;
+    }
+}
+
 int rad__workers_start(rad_workers *p, const rad_batch *u, void *ticket, rad_error *error)
 {
     worker *w = p->workers;
     while (w->ticket != NULL) w++;
     w->batch.size = 0;
     rad__batch_write(u, &w->batch);
-    w->ticket = ticket;
-    w->rig.shared->run = 0;
-    rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
-    int code = rad__message_write(w->to, &w->batch, NULL);
-    if (code != 0) { /* somebody killed it while it had nothing to do: the next one has not begun */
-        p->killed++;
-        worker_stop(w);
-        code = worker_start(p, w, error);
-        if (code == 0) code = rad__message_write(w->to, &w->batch, error);
-    }
-    return code;
-}
-
-/* The batch is begun anew, by another process of the program or by this one. */
-static int worker_again(rad_workers *p, worker *w, void *ticket, rad_error *error)
-{
-    w->ticket = ticket;
-    w->rig.shared->run = 0;
-    rad__watch_begin(&w->watch, p->hang_seconds, &p->habits);
-    return rad__message_write(w->to, &w->batch, error);
+    return worker_begin(p, w, ticket, error);
 }
 
 static void death_words(const rad_os_exit *how, char text[40])
@@ -272,7 +271,7 @@ static int worker_died(rad_workers *p, worker *w, const rad_os_exit *how, rad_wo
         w->apart = RAD_APART_HUNG;
         *a = (rad_workers_answer){0};
         int code = worker_start(p, w, error);
-        return code ? code : worker_again(p, w, ticket, error);
+        return code ? code : worker_begin(p, w, ticket, error);
     }
     int code = worker_verdict(w, how, a, error);
     return code ? code : worker_start(p, w, error);
@@ -288,7 +287,7 @@ static int worker_noted(rad_workers *p, worker *w, const rad_worker_note *note, 
         return worker_verdict(w, &how, a, error);
     }
     *a = (rad_workers_answer){0};
-    return worker_again(p, w, ticket, error);
+    return worker_begin(p, w, ticket, error);
 }
 
 /* Its process only told which instruction it was. */

@@ -22,6 +22,7 @@
 #include "rt/test.h"
 
 #include <ctype.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,8 @@ enum {
 
 /* About 20 s. */
 enum { CATALOG_MAX = 1 << 20, CATALOG_TICKS = 4000 };
+
+enum { KILLED_MOST = 100, KILLED_LOOKS = 200 };
 
 static struct {
     char *const *argv;
@@ -194,8 +197,8 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller 
     return code == 0 ? exchange_points(t, m, suppressed, error) : code;
 }
 
-int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
-                      const char *const *suppressed, rad_error *error)
+static int tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
+                        const char *const *suppressed, rad_error *error)
 {
     int request[2] = {-1, -1}, answer[2] = {-1, -1};
     char mode[24];
@@ -218,8 +221,35 @@ int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setu
     rad__os_close(request[0]);
     rad__os_close(answer[1]);
     if (code == 0) code = tested_greet(t, apart, self, suppressed, error);
-    if (code != 0) rad__tested_stop(t);
     return code;
+}
+
+/* Somebody else killed it. One whose pipes are closed is about to end: that takes no time. */
+static bool tested_was_killed(rad_tested *t)
+{
+    rad_os_exit how;
+    bool ready;
+    for (uint32_t i = 0; t->pid > 0 && i < KILLED_LOOKS; i++) {
+        int ended = rad__os_wait(t->pid, false, &how, NULL);
+        if (ended > 0) t->pid = 0;
+        if (ended != 0) return ended > 0 && how.signal == SIGKILL;
+        rad__os_poll(NULL, 0, 1, &ready, NULL);
+    }
+    return false;
+}
+
+/* It is begun again if somebody kills it before it has greeted: no run of it has begun. */
+int rad__tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
+                      const char *const *suppressed, rad_error *error)
+{
+    for (uint32_t left = KILLED_MOST;; left--) {
+        int code = tested_start(t, self, memory, apart, suppressed, error);
+        if (code == 0) return 0;
+        bool killed = (code == RAD_EIO || code == RAD_EINPUT) && tested_was_killed(t);
+        rad__tested_stop(t);
+        if (!killed || left == 0) return code;
+        rad__error_clear(error);
+    }
 }
 
 /* ---- A run that it tells --------------------------------------------------------------------------------- */
