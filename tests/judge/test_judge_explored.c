@@ -108,8 +108,8 @@ static const char *const NIGHT_SCENES[] = {
     "quiet: spawn f1; select {write_until l0, recv c0} soon | read l0; spawn f2; sleep soon | read l0",
     "quiet: task f1 never; task f2 never; task_join never | sleep soon | note",
     "quiet: open never; nursery_go n0 1; sleep soon; nursery_cancel n0 9 | open never; nursery_go n1 2 | recv c0 never",
-    "quiet: spawn f1; sleep soon; spawn f2; sleep soon; broadcast | lock m0; cond_wait never | lock m0; cond_wait "
-    "never",
+    ("quiet: spawn f1; sleep soon; spawn f2; sleep soon; broadcast | lock m0; cond_wait never | lock m0; cond_wait "
+     "never"),
     "quiet: spawn f1; sleep soon; cancel f1 | open never; nursery_go n1 2 | recv c0 never",
 };
 
