@@ -26,7 +26,7 @@
 enum { SHOWN_MOST = 6, DRAWN_MOST = 2, OUTPUT_MOST = 64 * 1024, PATH_ROOM = 4096 };
 
 typedef struct tour_step {
-    const char *title;             /* NULL: it goes on with the last one */
+    const char *title;             /* NULL: part of the step before */
     bool close;                    /* no line between it and what came before */
     const char *commands;          /* a line each */
     int status;                    /* of the last one */

@@ -242,7 +242,7 @@ static void fold_result(explorer *x, const rad_batch_result *r)
     out->steps += r->steps;
     out->states += r->states;
     out->failures += r->failures;
-    out->cut += l->spins ? 0 : r->cut; /* where spinning goes on, runs may become too long */
+    out->cut += l->spins ? 0 : r->cut; /* where loops continue, runs may become too long */
     out->held += l->spins ? 0 : r->held;
     fold_suppressed(x, r);
     out->timed |= r->timed;

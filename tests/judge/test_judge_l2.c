@@ -385,7 +385,7 @@ static void draw_trying(struct program *p, uint64_t seed)
     p->counts[1] = 2;
 }
 
-/* With as many rounds that let nobody go first, such a loop comes to its end in some schedule, whoever else can run. No
+/* With as many rounds that let nobody go first, such a loop comes to its end in some schedule, while others can run. No
  * fair one may have that result. */
 static void loops_that_end_come_to_their_end(void **state)
 {

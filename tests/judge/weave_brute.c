@@ -86,7 +86,7 @@ static uint32_t spins(const uint32_t *looks, uint32_t count)
     return 0;
 }
 
-/* Whether an actor that yields goes on as if it did not; and one that spins, by rounds of `looks` looks. */
+/* Whether an actor that yields continues as if it did not; and one that spins, by rounds of `looks` looks. */
 static bool goes_on(const struct weave *w, struct trail *t, uint32_t actor)
 {
     bool goes = t->rounds[actor] < w->spin_rounds;

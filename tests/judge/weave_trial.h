@@ -24,7 +24,7 @@ void weave_draw(struct weave_trial *trial, uint32_t *at, uint32_t limit, bool cr
 void weave_draw_spinning(struct weave_trial *trial, uint32_t *at, uint32_t limit);
 /* The next one in which that is a loop that ends by itself. */
 void weave_draw_trying(struct weave_trial *trial, uint32_t *at, uint32_t limit);
-/* All its schedules with so many spin rounds; false: these are more than the limit. */
+/* All its schedules with this many spin rounds; false: these are more than the limit. */
 bool weave_spin_on(struct weave_trial *trial, uint8_t rounds, uint32_t limit);
 /* The one with this seed and parameter `fixed`, as the line of a failure says them. */
 void weave_again(struct weave_trial *trial, uint64_t seed, int fixed, uint32_t limit);

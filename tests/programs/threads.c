@@ -465,7 +465,7 @@ static void forking(void)
     run(forks, forks);
 }
 
-/* ---- It looks 20 times, then sleeps; whoever comes then wakes nobody ---- */
+/* ---- It looks 20 times, then sleeps; the one that comes then wakes none ---- */
 
 static bool come;
 

@@ -1,7 +1,7 @@
 /* policies.c — three policies that are unlike each other, in one shared object: what <raddle/policy.h> had to be able
  * to do before it was fixed. For tests/cli/policy.sh; tests/unit/core/test_policy_user.c includes it.
  *
- * weighted   random, but the current actor goes on W times as often as another one runs (weighted:W, default 4)
+ * weighted   random, but the current actor continues W times as often as another one runs (weighted:W, default 4)
  * hot        the action that is about to touch the object that was touched most; ties at random
  * sleep      random among the schedules that are in normal form: of the schedules that differ only in the order of
  *            independent steps one is run to its end, the others are pruned (sleep sets, Godefroid 1996) */

@@ -6,7 +6,7 @@
  * much, and then production does the next one; never too little, which is checked when select does not wait.
  *
  * Twins     A select that waits lies in its queues in that order, too: of two cases about one thing the first gets it.
- *           So these are offered as well, each as the first. Who is first among others cannot be told. */
+ *           So these are offered as well, each as the first. Which of other cases is first cannot be observed. */
 #include "lab/programs/fibers/mistakes.h"
 
 #include "lab/programs/fibers/tell.h"
@@ -146,7 +146,7 @@ static int thread_selects(rad_select_case *cases, uint32_t count, uint32_t first
     return done;
 }
 
-/* A fiber draws what it is told to: the cases in this order. */
+/* A fiber draws its cases in this order. */
 static int fiber_selects(rad_select_case *cases, uint32_t count, uint32_t first, rad_time until)
 {
     rad_select_case turned[RAD_SELECT_MAX];
