@@ -241,6 +241,7 @@ static const char *const takes[] = {"pool_take", "select", NULL};
 static const char *const gives[] = {"pool_give", NULL};
 static const char *const dones[] = {"waitgroup_done", NULL};
 static const char *const adds[] = {"waitgroup_add", NULL};
+static const char *const unlocks[] = {"mutex_unlock", "pthread_mutex_unlock", NULL};
 static const char *const locks[] = {"mutex_lock",
                                     "mutex_lock_until",
                                     "mutex_try",
@@ -270,6 +271,17 @@ static bool has_woken(const deed *d, uint32_t actor)
     return false;
 }
 
+/* Did it give the mutex back between the signal that woke it and its next wait? Then it had found what it came for. */
+static bool went_on(const rad_blame *b, uint32_t actor, uint64_t woken_at, uint64_t since)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const deed *d = &b->deeds[i];
+        bool between = d->step > woken_at && d->step < since;
+        if (d->actor == actor && between && is_one_of(d->site, unlocks)) return true;
+    }
+    return false;
+}
+
 static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t since)
 {
     char name[RAD_NAME_MAX];
@@ -281,7 +293,9 @@ static void blame_condition(words *w, uint32_t object, uint32_t actor, uint64_t 
     say(w, "the last %s came from ", is_one_of(last->site, single_signals) ? "signal" : "broadcast");
     say_who(w, last);
     if (has_woken(last, actor)) {
-        say(w, ", and woke it; it found nothing to do and waited again at step %llu", (unsigned long long)since);
+        const char *then = went_on(w->b, actor, last->step, since) ? "went on, and waits again since"
+                                                                   : "found nothing to do and waited again at";
+        say(w, ", and woke it; it %s step %llu", then, (unsigned long long)since);
     } else if (last->step < since) {
         if (last->woken_count == 0) say(w, ", when no %s waited, so it woke none", w->kind);
         say(w, "; this wait began later, at step %llu", (unsigned long long)since);
@@ -492,9 +506,10 @@ static void blame_leak(words *w, const rad_story *s, uint32_t actor)
     if (others_run(w->k, s))
         say(w, ". Nothing that can still run has a pointer to %s", object);
     else
-        say(w, ". The first fiber has returned, and nothing that could wake %s runs any more", own);
-    say(w, ". Before that, %s or rad_cancel would have ended the wait",
-        cure_of(role, is_one_of(w->b->actors[actor].site, sends)));
+        say(w, ". The program's first fiber has returned, and nothing that could wake %s runs any more", own);
+    bool sending = is_one_of(w->b->actors[actor].site, sends);
+    say(w, ". Before that, %s or rad_cancel would have ended the wait", cure_of(role, sending));
+    if (begins_with(role, "channel") && sending) say(w, ", and with room for one more value it would not have waited");
 }
 
 /* ---- All of it ---------------------------------------------------------------------------------------------- */

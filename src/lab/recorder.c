@@ -32,14 +32,16 @@ static void recorder_ran(rad_observer *o, rad_kernel *k, uint32_t action, const 
         r->failed = true;
         return;
     }
+    uint32_t actor = k->actions[action].actor;
     r->steps[r->step_count++] = (rad_recorded){
-        .actor = k->actions[action].actor,
+        .actor = actor,
         .decision = r->decision,
         .touched_at = r->touched_count,
         .touched_count = f->count,
         .pick_at = r->picks_from,
         .pick_count = r->pick_count - r->picks_from,
         .yielded = f->yielded,
+        .waits = actor < k->actor_count && k->actors[actor].waiting,
     };
     memcpy(r->touched + r->touched_count, f->items, f->count * sizeof *f->items);
     r->touched_count += f->count;

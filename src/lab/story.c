@@ -99,6 +99,7 @@ static void line_fill(told *t, rad_line *line, const rad_event *e)
     line->turn = line_turn(t, e->step);
     line->decisive = recorded->decision != RAD_NONE && t->rig.choices[recorded->decision].chosen != 0;
     line->hidden = !t->past[e->step];
+    line->waits = recorded->waits;
 }
 
 static int told_lines(told *t, rad_error *error)

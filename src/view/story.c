@@ -225,7 +225,8 @@ static void tell_line(rad_teller *t, uint64_t at)
     const char *rest = words;
     for (bool first = true; first || *rest; first = false) {
         draw_lanes(t, at, true);
-        if (first && t->lanes.form != RAD_LANES_LIST) rad__canvas_put(&t->canvas, lane->x, failing ? "✗" : "●", style);
+        if (first && t->lanes.form != RAD_LANES_LIST)
+            rad__canvas_put(&t->canvas, lane->x, failing ? "✗" : line->waits ? "○" : "●", style);
         if (first && !columns) {
             const char *name = actor_name(t, line->actor);
             rad__canvas_text(&t->canvas, t->lanes.words_x - t->lanes.name_room - 2, t->lanes.name_room, name,

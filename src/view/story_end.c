@@ -44,6 +44,16 @@ static void tell_unseen(rad_teller *t)
     rad__canvas_paragraph(&t->canvas, 1, 2, text, RAD_STYLE_DIM);
 }
 
+/* What the hollow sign means, which no run without a wait shows. */
+static void tell_hollow(rad_teller *t)
+{
+    const rad_story *s = t->story;
+    bool hollow = false;
+    for (uint64_t i = 0; i < s->line_count; i++) hollow |= s->lines[i].waits && (t->all || !s->lines[i].hidden);
+    if (hollow && t->lanes.form != RAD_LANES_LIST)
+        rad__canvas_paragraph(&t->canvas, 1, 3, "○ after this step its actor had to wait", RAD_STYLE_DIM);
+}
+
 static uint32_t actor_by_name(const rad_story *s, const char *name)
 {
     for (uint32_t i = 0; i < s->actor_count; i++)
@@ -204,6 +214,7 @@ void rad__tell_end(rad_teller *t)
 {
     blank_row(t);
     tell_unseen(t);
+    tell_hollow(t);
     tell_waits(t);
     tell_circle(t);
     tell_verdict(t);

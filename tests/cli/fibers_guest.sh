@@ -174,7 +174,7 @@ has out "nothing found in 2 runs; every schedule was tried" "a select chooses am
 try run --policy first --artifact canceled.raddle.json ./choices canceled
 status 0 "choices canceled"
 try show canceled.raddle.json -- ./choices canceled
-check "an owner that is cancelled while it waits for its nursery makes a step of its own of that" [ "$(grep -c '● wait nursery' out)" = 2 ]
+check "an owner that is cancelled while it waits for its nursery makes a step of its own of that" [ "$(grep -c '[●○] wait nursery' out)" = 2 ]
 
 # Every public function is an operation of the table, or refused, or in the list of those that are none.
 {

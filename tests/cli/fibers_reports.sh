@@ -216,13 +216,22 @@ has why "lost_wakeup.c:$(line_of lost_wakeup rad_cond_signal)" "and where"
 blames buffer_signal deadlock:condition+nursery "instead: a signal wakes one fiber, a broadcast wakes all"
 check "a signal that woke itself, and one that woke another" \
     grep -qE "(take [01]) waits .{9,99} and woke it; it found nothing .* put [01] waits .{9,99} and woke \1 instead" why
+makes buffer_twice buffer_signal -g -O1 -DTIMES=2
+try explore --strategy random --seed 4 --stop-on-first --no-shrink --runs 300 ./buffer_twice
+try show buffer_twice.raddle.json -- ./buffer_twice
+sed -n '/^Why nothing/,/^$/p' out | tr -s '\n ' ' ' >why
+check "who was woken, did its work and came again found something to do" \
+    grep -qE "(take|put) [01] waits .{9,99} and woke it; it went on, and waits again since step" why
+has out "○ wait condition" "a step after which its fiber waited has a hollow sign"
+has out "○ after this step its actor had to wait" "and the sign is explained"
 blames early_return leak:channel "first has ended; no fiber closed it"
 has why "; it was received by worker " "a value that another fiber has received"
-has why "The first fiber has returned, and nothing that could wake worker 0 runs any more. Before that, sending to it," "and what it would have needed"
+has why "The program's first fiber has returned, and nothing that could wake worker 0 runs any more. Before that, sending to it," "and what it would have needed"
 blames left_behind leak:channel "ask 1 was started by first at left_behind.c:$(line_of left_behind rad_spawn) in query"
 has why "channel was made at left_behind.c:$(line_of left_behind rad_chan_create) in query. Nothing that can still run has a pointer to channel." \
     "and where its channel is from"
-has why "Before that, receiving from it, rad_chan_close or rad_cancel would have ended the wait" "and what it would have needed"
+has why "Before that, receiving from it, rad_chan_close or rad_cancel would have ended the wait, and with room for one more value it would not have waited" \
+    "and what it would have needed"
 makes many_behind left_behind -g -O1 -DSERVERS=9
 try explore --stop-on-first --no-shrink --runs 100 ./many_behind
 status 1 "eight are left behind"

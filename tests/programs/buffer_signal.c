@@ -2,6 +2,10 @@
  * meant for a taker wakes another putter, which finds the buffer full and waits again. */
 #include "planted.h"
 
+#ifndef TIMES
+#define TIMES 1
+#endif
+
 static rad_mutex lock;
 static rad_cond changed;
 static int full;
@@ -14,25 +18,35 @@ static void tell(void)
         rad_cond_signal(&changed);
 }
 
-static int put(void *arg)
+static void put_one(void)
 {
-    (void)arg;
     rad_mutex_lock(&lock);
     while (full) RAD_IGNORE(rad_cond_wait(&changed, &lock, RAD_FOREVER));
     full = 1;
     tell();
     rad_mutex_unlock(&lock);
+}
+
+static void take_one(void)
+{
+    rad_mutex_lock(&lock);
+    while (!full) RAD_IGNORE(rad_cond_wait(&changed, &lock, RAD_FOREVER));
+    full = 0;
+    tell();
+    rad_mutex_unlock(&lock);
+}
+
+static int put(void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < TIMES; i++) put_one();
     return 0;
 }
 
 static int take(void *arg)
 {
     (void)arg;
-    rad_mutex_lock(&lock);
-    while (!full) RAD_IGNORE(rad_cond_wait(&changed, &lock, RAD_FOREVER));
-    full = 0;
-    tell();
-    rad_mutex_unlock(&lock);
+    for (int i = 0; i < TIMES; i++) take_one();
     return 0;
 }
 

@@ -188,6 +188,24 @@ static void test_two_actors_exactly(void **state)
     test_free(m);
 }
 
+/* A step after which its actor waits has another sign, which is explained; a hidden one is not. */
+static void test_marks_waits(void **state)
+{
+    (void)state;
+    maker *m = two_actors();
+    m->story.lines[1].waits = true;
+    char *text = tell(m, 60, false, false);
+    assert_has(text, "    2                          ○ read a = 1\n");
+    assert_has(text, "    3                          ● read b = 0\n");
+    assert_has(text, " ○ after this step its actor had to wait\n");
+    rad_free(text);
+    m->story.lines[1].hidden = true;
+    text = tell(m, 60, false, false);
+    assert_null(strstr(text, "○"));
+    rad_free(text);
+    test_free(m);
+}
+
 /* A decisive switch that preempts no actor says which line runs, unless the row of that step has it. */
 static void test_says_what_runs(void **state)
 {
@@ -605,6 +623,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_two_actors_exactly),
+        cmocka_unit_test(test_marks_waits),
         cmocka_unit_test(test_says_what_runs),
         cmocka_unit_test(test_stops_for_good),
         cmocka_unit_test(test_every_width),
