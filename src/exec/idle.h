@@ -18,20 +18,20 @@
  *              not 0 ? done                          B    barrier for every thread, if light
  *         W3   loads the bits          (seq_cst)     K3   looks at every queue                (seq_cst)
  *              none ? done                                something there ? notify, as a producer does
- *         W4   searching: 0 -> 1       (CAS)         K4   waits for its wake word
+ *         W4   searching: 0 -> 1   (CAS, seq_cst)    K4   waits for its wake word   (taken: exchange, acq_rel)
  *              not 0 any more ? done
- *         W5   claims a bit, gives the wake word         searcher that found something
- *              all gone ? W6                    R1   searching - 1                            (seq_cst)
- *         W6   searching - 1           (seq_cst)         it was the last one and a bit is set ?
- *              again from W3                    R2   looks at every queue                     (seq_cst)
- *                                                    something there ? notify, as a producer does
+ *         W5   claims a bit       (RMW, seq_cst)          searcher that found something
+ *              gives the wake word     (release)     R1   searching - 1                       (seq_cst)
+ *              all gone ? W6                              it was the last one and a bit is set ?
+ *         W6   searching - 1           (seq_cst)     R2   looks at every queue                (seq_cst)
+ *              again from W3                              something there ? notify, as a producer does
  * Claim: for visible work, some worker is awake that will look at it.
  *   The producer saw a searcher (W2, W4). The last of those that are counted comes to its own K2, R1 or W6, which is
  *   after W2, since it was still counted there. Then K3 and R2 are after W1 and see the work, unless it was
  *   taken; W6 looks at the bits again, and claims one, or there is none: see below.
  *   The producer saw no bit (W3). A worker that sets its bit later has its K3 after W1, and sees the work. All
  *   others are awake, and come to a K3 of that kind before they sleep.
- *   It claimed a bit: that worker is awake, and searches.
+ *   It claimed a bit: that worker is awake, and searches. Its K4 takes what W5 gave, and so comes after W1.
  * (K1 and K2 may come in either order: it is K3 that has to be after both.)
  *
  * Light     A worker that pushes to its own queue is a producer, too, and does so every few nanoseconds; a full

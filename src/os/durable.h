@@ -6,6 +6,10 @@
  * inode, so a file that is locked before it is linked is never free under its name, and removing the name does not
  * unlock it.
  *
+ * A full disk is an ordinary error of each call that writes: it returns RAD_EIO with the name of the file. What was
+ * there before stays, but a write may leave a part of its bytes behind: the caller cuts them off (rad__os_cut), as the
+ * next runner does with the journal of a workflow.
+ *
  * They are in a folder that is held open (folder.h): no link is followed to any of them, and what is made is 0600.
  *
  * Rejected: locks of fcntl (closing any other descriptor of the file gives them up, and two runners in one process do

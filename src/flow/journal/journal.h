@@ -13,6 +13,9 @@
  * checksum of their own, so everything else is damage: told with record and place, and refused. That is
  * also so for the last record: a flipped bit is never taken for a torn end.
  *
+ * When the disk is full, a write may leave the beginning of a record: a torn end, too. The runner ends with RAD_EIO and
+ * starts nothing more; the next runner cuts the torn end off and continues (flow/run, docs/flow-durability.md).
+ *
  * Little-endian; numbers are varints (base/bytes.h), texts have their length before and a zero behind them. */
 #ifndef RAD_FLOW_JOURNAL_JOURNAL_H
 #define RAD_FLOW_JOURNAL_JOURNAL_H
