@@ -100,6 +100,8 @@ int bad_usage(const cli *c, const char *format, ...) RAD_COMMAND(bad_usage) RAD_
 
 /* ---- Input (target.c) ---------------------------------------------------------------------------- */
 
+/* A bad use: --`name` of a program under test, of which there is no other version. */
+int no_fixed_version(cli *c, const char *name) RAD_COMMAND(no_fixed_version);
 /* "machine name=value …" or "case.json name=value …" → target; rad_target_free it. Returns 0 or an exit
  * status, message printed. */
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps, rad_target *t)

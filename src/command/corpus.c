@@ -181,8 +181,10 @@ static void tell_artifact(cli *c, writer *j, const char *path, enum outcome o, c
         return;
     }
     bool good = o == AS_RECORDED || o == ACCEPTED || o == REALIGNED;
-    out(c, "%s%-10s%s %s: %s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o], style(c, STYLE_OFF), path,
-        text);
+    size_t length = strlen(path);
+    bool names_it = strncmp(text, path, length) == 0 && text[length] == ':';
+    out(c, "%s%-10s%s %s%s%s\n", style(c, good ? STYLE_GOOD : STYLE_BAD), OUTCOME_WORDS[o], style(c, STYLE_OFF),
+        names_it ? "" : path, names_it ? "" : ": ", text);
     out_flush(c);
 }
 

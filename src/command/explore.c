@@ -196,14 +196,15 @@ static int set_memory(cli *c, const char *word, rad_target *t)
 static int set_around(cli *c, const explore_args *a, rad_target *t)
 {
     rad_error error = {.code = 0};
-    bool any = a->scratch || a->input || a->shown || a->closed || a->real_threads;
+    bool any = a->scratch || a->input || a->shown || a->closed || a->real_threads || a->apart;
     if (any && c->program_words == NULL) {
         return bad_usage(c, "--%s needs a program: raddle explore [options] ./PROGRAM",
-                         a->scratch  ? "scratch"
-                         : a->input  ? "stdin"
-                         : a->shown  ? "show-output"
-                         : a->closed ? "closed"
-                                     : "real-threads");
+                         a->scratch        ? "scratch"
+                         : a->input        ? "stdin"
+                         : a->shown        ? "show-output"
+                         : a->closed       ? "closed"
+                         : a->real_threads ? "real-threads"
+                                           : "apart");
     }
     test_real_threads(a->real_threads);
     if (a->closed && rad_target_set(t, "closed=1", &error) != 0) return complain_error(c, &error);

@@ -250,6 +250,9 @@ static int replay_run(cli *c, int argc, char **argv)
     int status = options_parse(c, &VERB_REPLAY, argc, argv, &a, &w);
     if (status != GO_ON) return status;
     if (a.repaired && a.original) return bad_usage(c, "--fixed and --original: give one");
+    if ((a.repaired || a.original) && c->program_words) return no_fixed_version(c, a.original ? "original" : "fixed");
+    if (a.real_threads && !c->program_words)
+        return bad_usage(c, "--real-threads needs a program: raddle replay FILE -- ./PROGRAM");
     if (a.output && !a.realign) return bad_usage(c, "--output needs --realign");
     test_real_threads(a.real_threads);
     if (a.gdb && (a.realign || a.json || a.repaired || a.original))

@@ -92,6 +92,11 @@ static int read_case(cli *c, char *word, rad_target *t, rad_error *error)
     return ends_with(path, ".session") ? rad_target_protocol(t, path, NULL, error) : rad_target_read(t, path, error);
 }
 
+int no_fixed_version(cli *c, const char *name)
+{
+    return bad_usage(c, "--%s needs a machine; to try the fixed version of a program, build it and name that", name);
+}
+
 int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t max_steps, rad_target *t)
 {
     rad_error error = {.code = 0};
@@ -120,6 +125,10 @@ int read_target(cli *c, char **words, uint32_t count, bool repaired, uint64_t ma
             hint_at_list(c);
         }
         return status;
+    }
+    if (repaired && c->program_words) {
+        rad_target_free(t);
+        return no_fixed_version(c, "fixed");
     }
     t->c.repaired = t->c.repaired || repaired;
     t->c.max_steps = max_steps ? max_steps : t->c.max_steps;

@@ -99,7 +99,7 @@ static int check_pattern(suite *s, const char *pattern)
         if (matches(pattern, name)) return 0;
         rad__suggest_consider(&n, name);
     }
-    return bad_usage(s->c, "unknown test '%.80s'%s", pattern, rad__suggest_text(&n, ""));
+    return bad_usage(s->c, "unknown test '%.80s'%s", pattern, rad__suggest_or_all(&n));
 }
 
 static int check_param(suite *s, const char *word)
@@ -116,7 +116,8 @@ static int check_param(suite *s, const char *word)
                        : bad_usage(s->c, "'%.80s': the value is not a whole number", word);
         rad__suggest_consider(&n, s->k.params[i].name);
     }
-    return bad_usage(s->c, "unknown parameter '%.80s'%s", name, rad__suggest_text(&n, ""));
+    return bad_usage(s->c, "unknown parameter '%.80s'%s", name,
+                     s->k.param_count == 0 ? "; these tests have none" : rad__suggest_or_all(&n));
 }
 
 static int check_words(suite *s)

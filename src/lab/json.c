@@ -276,14 +276,24 @@ static int json_read_body(const rad_json_source *s, const json_t *c, rad_target 
     return code;
 }
 
+/* Of the program that was named, the first; NULL: none was. */
+static const rad_machine *added_machine(void)
+{
+    const rad_machine *m;
+    for (uint32_t i = 0; (m = rad_machine_at(i)) != NULL; i++)
+        if (rad_machine_is_added(m)) return m;
+    return NULL;
+}
+
 /* A machine of a program is not one of raddle's own that happens to have its name. */
 static int check_program(const rad_json_source *s, const json_t *root, const char *name, const rad_machine *m)
 {
     rad_lab_program program;
     int code = rad__json_read_program(s, root, &program);
     if (code != 0 || program.path[0] == 0 || (m && rad_machine_is_added(m))) return code;
-    return rad__error(s->error, RAD_EINPUT, "%s: machine: \"%s\" is in the program %.300s", s->name, name,
-                      program.path);
+    const rad_machine *other = added_machine();
+    return rad__error(s->error, RAD_EINPUT, "%s: machine: \"%s\" is in the program %.300s%s%.60s%s", s->name, name,
+                      program.path, other ? "; this program has \"" : "", other ? other->name : "", other ? "\"" : "");
 }
 
 int rad__json_read_target(const rad_json_source *s, const json_t *root, rad_target *out)

@@ -49,7 +49,7 @@ status 2 "there is nothing to shrink"
 echo '{' >bugs/aaa.raddle.json
 try corpus bugs
 status 2 "an unreadable file"
-check "is told" grep -q '^UNREADABLE bugs/aaa.raddle.json: bugs/aaa.raddle.json:' out
+check "is told" grep -q '^UNREADABLE bugs/aaa.raddle.json:2:0: ' out
 line out "2 as recorded, 0 differ, 1 unreadable, 0 accepted" "the others were tried"
 
 # The highest status counts, whichever file comes last: a name with which no file beside it can be written is trouble

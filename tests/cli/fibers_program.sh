@@ -41,6 +41,14 @@ try explore --runs 9 ./abba fixed --runs=8
 has err "note: --runs=8 is an argument of the program; to give it to raddle, write it before" "an option behind the program"
 try explore --runs 9 ./abba fixed --other
 silent "an argument of the program"
+try replay --fixed abba.min.raddle.json -- ./abba
+status 2 "a program has no fixed version that Raddle knows"
+has err "--fixed needs a machine; to try the fixed version of a program, build it and name that" "and what to do"
+try explore --fixed ./abba
+status 2 "explore --fixed ./abba"
+cp abba other
+try replay abba.min.raddle.json -- ./other
+has err 'machine: "abba" is in the program ./abba; this program has "other"' "a program of another name"
 finds lost_wakeup deadlock:condition+nursery 14
 finds leak deadlock:channel+nursery 12
 finds select_miss "assertion@done == 2 in start" 16

@@ -124,6 +124,8 @@ has err "unknown parameter 'wrters'; did you mean 'writers'?" "is named"
 try test ./tests lsoes
 status 2 "a test that is not there"
 has err "unknown test 'lsoes'; did you mean 'loses'?" "is named"
+try test ./tests x=1
+has err "unknown parameter 'x'; " "so is a parameter, with those that there are"
 try explore ./tests lsoes
 status 2 "explore, too"
 has err "unknown test 'lsoes'; there are: counts, loses" "lists them"

@@ -40,6 +40,8 @@ bad "raddle explore: unknown machine 'countr'; did you mean 'counter'?" explore 
 bad "raddle explore: unknown machine '--runs'" explore -- --runs
 bad "raddle explore: './prog': No such file or directory" explore ./prog
 bad "raddle explore: missing machine before 'n=3'" explore n=3 counter
+bad "raddle explore: --apart needs a program: raddle explore [options] ./PROGRAM" explore counter --apart
+bad "raddle replay: --real-threads needs a program: raddle replay FILE -- ./PROGRAM" replay x.json --real-threads
 bad "raddle explore: unknown strategy 'surv'; did you mean 'surw'? 'raddle list' shows all" \
     explore counter --strategy surv
 bad "raddle explore: --output: 'nowhere' is not an existing directory" explore counter --output nowhere
