@@ -268,6 +268,15 @@ int rad__signal_send(rad_thread *to, int number, const siginfo_t *info)
 
 /* ---- Actions and masks -------------------------------------------------------------------------- */
 
+/* That of the system. Nothing is blocked meanwhile: siglongjmp puts back only the mask that is kept here. */
+static bool set_fault(int number, const struct sigaction *new)
+{
+    struct sigaction action = *new;
+    action.sa_flags |= SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    return real_sigaction()(number, &action, NULL) == 0;
+}
+
 RAD_ANSWER(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old))
 {
     if (!rad__stage.running) return RAD_REAL(sigaction)(number, new, old);
@@ -278,7 +287,7 @@ RAD_ANSWER(int, sigaction, (int number, const struct sigaction *new, struct siga
     struct sigaction was = actions[number];
     if (new &&is_fault(number)) {
         rad__marks->signals = true;
-        if (RAD_REAL(sigaction)(number, new, NULL) != 0) return -1;
+        if (!set_fault(number, new)) return -1;
     }
     if (new) actions[number] = *new;
     if (old) *old = was;
