@@ -36,6 +36,15 @@ finds_in gated flows deadlock:descriptor
 
 finds waits deadlock:descriptor
 
+# The processor's counter is the virtual clock, also for what runs before main; other faults are the program's.
+try explore --runs 40 ./gated counter
+has out "crash:SIGSEGV: first in run 0" "a fault is still one"
+try explore --runs 40 ./gated counter fixed
+status 0 "the processor's counter and the page of clocks show the virtual time"
+has out "equal in a fresh process" "in each process"
+try explore --runs 9 --real-threads ./gated counter fixed
+status 0 "and on threads of the system"
+
 # As many processors as it is told, on any machine.
 try explore --runs 9 --clock quiet ./gated processors
 status 0 "4 processors, wherever it asks"

@@ -1,6 +1,7 @@
 /* gated.c — system calls that have no name, for `raddle explore`: gated NAME [fixed]. `answers` has no bug. */
 #define _GNU_SOURCE
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -238,6 +239,80 @@ static void waits(void)
     pthread_join(t, NULL);
 }
 
+/* ---- The processor's counter, measured by the clock before main, and read in threads ---- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+static uint64_t counted(bool where)
+{
+    unsigned low, high, processor = 0;
+    if (where)
+        __asm__ volatile("rdtscp" : "=a"(low), "=d"(high), "=c"(processor));
+    else
+        __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return low | (uint64_t)high << 32;
+}
+
+static uint64_t counts_a_ms;
+static volatile sig_atomic_t faults;
+
+__attribute__((constructor)) static void measure(void)
+{
+    uint64_t from = now_ns(), to, count = counted(false);
+    while ((to = now_ns()) - from < 1280000) continue;
+    counts_a_ms = (counted(false) - count) * 1000000 / (to - from);
+}
+
+/* The system's page of clocks, which the C library would call. */
+static uint64_t page_ns(void)
+{
+    static int (*read_clock)(clockid_t clock, struct timespec * at);
+    void *page = read_clock ? NULL : dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *function = page ? dlsym(page, "__vdso_clock_gettime") : NULL;
+    struct timespec at = {0, 0};
+    if (function) memcpy(&read_clock, &function, sizeof read_clock);
+    if (read_clock == NULL) return now_ns();
+    read_clock(CLOCK_MONOTONIC, &at);
+    return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
+}
+
+static void on_fault(int number)
+{
+    faults++;
+    siglongjmp(back, number);
+}
+
+static void *counts(void *arg)
+{
+    const struct timespec rest = {0, 5000000};
+    uint64_t from = now_ns(), count = counted(true);
+    nanosleep(&rest, NULL);
+    uint64_t counts = counted(true) - count, expected = (now_ns() - from) * counts_a_ms / 1000000;
+    assert(counts_a_ms > 0 && counts + counts / 50 >= expected && counts <= expected + expected / 50);
+    assert(page_ns() == now_ns());
+    while (counted(false) < count + 9000000) continue;
+    return arg;
+}
+
+static void counter(void)
+{
+    struct sigaction old;
+    pthread_t t[2];
+    signal(SIGSEGV, on_fault);
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, counts, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+    if (sigsetjmp(back, 1) == 0) *(volatile int *)(uintptr_t)(t[0] == t[1]) = 1;
+    counted(false);
+    assert(faults == 1 && sigaction(SIGSEGV, NULL, &old) == 0 && old.sa_handler == on_fault);
+    signal(SIGSEGV, SIG_DFL);
+    if (!fixed) *(volatile int *)(uintptr_t)(t[0] == t[1]) = 1;
+}
+
 /* ---- Processors ---- */
 
 static int expected = 4;
@@ -308,10 +383,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"unwoken", unwoken},    {"inner", inner},     {"flows", flows},           {"forks", forks},
-               {"runs", runs},          {"becomes", becomes}, {"exits", exits},           {"marks", marks},
-               {"answers", answers},    {"waits", waits},     {"processors", processors}, {"setresuid", named_setuid},
-               {"registers", registers}};
+    } all[] = {{"unwoken", unwoken},     {"inner", inner},     {"flows", flows},           {"forks", forks},
+               {"runs", runs},           {"becomes", becomes}, {"exits", exits},           {"marks", marks},
+               {"answers", answers},     {"waits", waits},     {"processors", processors}, {"setresuid", named_setuid},
+               {"registers", registers}, {"counter", counter}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     if (argc > 2 && !fixed) expected = (int)strtol(argv[2], NULL, 10);

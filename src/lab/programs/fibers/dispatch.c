@@ -13,6 +13,7 @@
 #include "lab/programs/fibers/dispatch.h"
 
 #include "lab/programs/fibers/calls.h"
+#include "lab/programs/fibers/counter.h"
 #include "lab/programs/fibers/libc.h"
 #include "lab/programs/fibers/server.h"
 #include "lab/programs/threads/threads.h"
@@ -128,6 +129,7 @@ static long waiting(long number, const long *a)
 static long noted(long number, const long *a)
 {
     rad_marks *m = rad__marks;
+    if (number == SYS_rt_sigaction && a[0] == SIGSEGV && a[1] != 0) rad__counter_shut();
     if (number == SYS_rt_sigaction || number == SYS_sigaltstack)
         m->signals = true;
     else if (number == SYS_close || number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
@@ -168,7 +170,6 @@ static long answer_of(long number, const long *a)
 }
 
 /* Back to the program from the handler: the gate is shut again by then. */
-RAD_INTERNAL void rad__dispatch_leave(void);
 __asm__(".text\n"
         ".globl rad__dispatch_leave\n"
         ".hidden rad__dispatch_leave\n"
@@ -220,6 +221,7 @@ void rad__dispatch_open(void)
     enum { SET = 59, ON = 1 };
     is_there = false;
     selector = 0;
+    rad__counter_open();
     if (!rad__os_calls_are_seen()) return;
     const long set[6] = {SIGSYS, (long)&action, 0, sizeof action.mask, 0, 0};
     const long on[6] = {SET, ON, (long)__ehdr_start, (long)(etext - __ehdr_start), (long)&selector, 0};

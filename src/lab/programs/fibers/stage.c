@@ -435,7 +435,7 @@ void rad__stage_step(rad_runner *r)
     bool unlocks = r->site == RAD_AT_rwlock_unlock || r->site == RAD_AT_pthread_rwlock_unlock;
     s->own_steps += r->kind != RAD_RUNNER_CLOCK && !rad__thread_is_aside(r);
     s->current = r;
-    s->looks_in_step = 0;
+    s->looks_in_step = s->counts_in_step = 0;
     s->woke = false;
     if (r->kind == RAD_RUNNER_CLOCK) {
         rad__time_tick();

@@ -119,6 +119,7 @@ typedef struct rad_stage {
     const char *const *suppressed; /* races that do not count; or NULL */
     rad_rig_shared *shared;        /* with raddle; NULL: the run is told */
     uint32_t looks_in_step;        /* at the clock */
+    uint32_t counts_in_step;       /* … at the processor's counter since then */
     bool woke;                     /* in this step a runner was made able to run */
     uint32_t idle_ticks;           /* in a row, for nobody but those who look at the clock */
     bool listed;                   /* raddle asks which tests there are, and runs none */
@@ -300,6 +301,9 @@ RAD_INTERNAL void rad__time_tick(void);
 
 /* The time, for the runner that runs. A loop that looks at it waits for it, so it moves in the end. */
 RAD_INTERNAL uint64_t rad__time_look(void);
+
+/* The processor's counter: nanoseconds, too. */
+RAD_INTERNAL uint64_t rad__time_count(void);
 
 /* The runner that runs waits so long, whatever others do; a point comes first. UINT64_MAX: for ever. Returns what was
  * left when a signal ended it. */

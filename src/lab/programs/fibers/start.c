@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/readable.h"
+#include "lab/programs/fibers/counter.h"
 #include "lab/programs/fibers/dispatch.h"
 #include "lab/programs/fibers/files.h"
 #include "lab/programs/fibers/stage.h"
@@ -221,6 +222,7 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
     if (symbol == NULL) give_up("no __libc_start_main in the C library");
     memcpy(&real, &symbol, sizeof real);
     rad__stage.main = main;
+    rad__counter_start();
     if (!rad__ends_open()) give_up("no memory for a handler of exit");
     return real(lab_main, argc, argv, init, fini, loader_fini, stack_end);
 }

@@ -10,6 +10,7 @@
  *               block it, it is kept for the first one that does not.
  * Faults        (a bad address, a division by zero) come from the system: their actions are set there, too. */
 #define _GNU_SOURCE
+#include "lab/programs/fibers/counter.h"
 #include "lab/programs/fibers/dispatch.h"
 #include "lab/programs/fibers/libc.h"
 #include "lab/programs/fibers/server.h"
@@ -76,6 +77,7 @@ void rad__signals_open(void)
     user = getuid();
     for (int i = 1; i <= SIGNALS; i++)
         if (real_sigaction()(i, NULL, &actions[i]) != 0) actions[i].sa_handler = SIG_DFL;
+    rad__counter_action(NULL, &actions[SIGSEGV]);                                      /* that of the system is ours */
     if (actions[SIGPIPE].sa_handler == SIG_IGN) actions[SIGPIPE].sa_handler = SIG_DFL; /* raddle's */
 }
 
@@ -272,6 +274,7 @@ int rad__signal_send(rad_thread *to, int number, const siginfo_t *info)
 static bool set_fault(int number, const struct sigaction *new)
 {
     struct sigaction action = *new;
+    if (number == SIGSEGV && rad__counter_action(new, NULL)) return true;
     action.sa_flags |= SA_NODEFER;
     sigemptyset(&action.sa_mask);
     return real_sigaction()(number, &action, NULL) == 0;
@@ -279,6 +282,7 @@ static bool set_fault(int number, const struct sigaction *new)
 
 RAD_ANSWER(int, sigaction, (int number, const struct sigaction *new, struct sigaction *old))
 {
+    if (!rad__stage.running && number == SIGSEGV && rad__program_calls() && rad__counter_action(new, old)) return 0;
     if (!rad__stage.running) return RAD_REAL(sigaction)(number, new, old);
     if (number < 1 || number > SIGNALS || (new && (number == SIGKILL || number == SIGSTOP))) {
         errno = EINVAL;
