@@ -179,6 +179,9 @@ status 0 "what the calls answer, and when"
 has out "nothing found in 40 runs" "in 40 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
+makes_threads answers_time
+try explore --runs 20 --spurious no --clock quiet ./answers_time
+status 0 "times that are none are refused, and those that never come are waited for"
 
 # ---- Time to shrink ------------------------------------------------------------------------------------------------
 try explore --time 1 --stop-on-first --clock quiet --spurious no ./threads relay

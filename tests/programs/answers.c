@@ -166,6 +166,23 @@ static void *dies(void *arg)
     return arg;
 }
 
+static void *dies_signalling(void *arg)
+{
+    dies(arg);
+    pthread_cond_signal(&c);
+    return arg;
+}
+
+/* Nobody says that what the mutex protects is in order: then nobody can have it. */
+static void *gives_up(void *arg)
+{
+    end(start(dies));
+    assert(pthread_mutex_lock(&m) == EOWNERDEAD);
+    pthread_cond_signal(&c);
+    assert(pthread_mutex_unlock(&m) == 0);
+    return arg;
+}
+
 static void robust(void)
 {
     make_robust();
@@ -175,6 +192,17 @@ static void robust(void)
     assert(pthread_mutex_consistent(&m) == 0 && pthread_mutex_consistent(&m) == EINVAL);
     assert(pthread_mutex_unlock(&m) == 0 && pthread_mutex_lock(&m) == 0);
     assert(pthread_mutex_unlock(&m) == 0);
+    make_robust(); /* its owner dies while another one waits for a condition with it */
+    assert(pthread_mutex_lock(&m) == 0);
+    pthread_t t = start(dies_signalling);
+    assert(pthread_cond_wait(&c, &m) == EOWNERDEAD && pthread_mutex_consistent(&m) == 0);
+    assert(pthread_mutex_unlock(&m) == 0);
+    end(t);
+    make_robust();
+    assert(pthread_mutex_lock(&m) == 0);
+    t = start(gives_up);
+    assert(pthread_cond_wait(&c, &m) == ENOTRECOVERABLE);
+    end(t);
     make(PTHREAD_MUTEX_NORMAL);
 }
 
@@ -293,6 +321,14 @@ static void *reads_late(void *arg)
     return arg;
 }
 
+static void *writes_in_vain(void *arg)
+{
+    struct timespec at = until(CLOCK_REALTIME);
+    sem_post(&begun);
+    assert(pthread_rwlock_timedwrlock(&rw, &at) == ETIMEDOUT && waited());
+    return arg;
+}
+
 /* With writers preferred who comes to read after a writer waits for it. */
 static void preferred(void)
 {
@@ -307,9 +343,18 @@ static void preferred(void)
     usleep(1000); /* until it waits */
     pthread_t reader = start(reads_late);
     usleep(1000);
+    assert(pthread_rwlock_tryrdlock(&rw) == EBUSY); /* a try does not get past it, either */
     assert(count == 0 && pthread_rwlock_unlock(&rw) == 0);
     end(writer);
     end(reader);
+    assert(pthread_rwlock_rdlock(&rw) == 0);
+    writer = start(writes_in_vain);
+    sem_wait(&begun);
+    usleep(1000);
+    reader = start(reads_late);
+    end(reader); /* when the writer has given up */
+    assert(pthread_rwlock_unlock(&rw) == 0);
+    end(writer);
 }
 
 static void rwlocks(void)
@@ -627,14 +672,14 @@ static void signals(void)
 /* Of those in the range of real-time signals the lowest comes first, and each as often as it was sent. */
 static void real_time(void)
 {
-    static const int order[] = {0, 1, 1, 2};
+    static const int order[] = {0, 0, 1, 1, 2};
     sigset_t set;
     siginfo_t info;
     sigemptyset(&set);
     for (int i = 0; i < 3; i++) sigaddset(&set, SIGRTMIN + i);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    for (int i = 3; i >= 0; i--) raise(SIGRTMIN + order[i]);
-    for (int i = 0; i < 4; i++) assert(sigwaitinfo(&set, &info) == SIGRTMIN + order[i]);
+    for (int i = 4; i >= 0; i--) raise(SIGRTMIN + order[i]);
+    for (int i = 0; i < 5; i++) assert(sigwaitinfo(&set, &info) == SIGRTMIN + order[i]);
 }
 
 /* The last one: abort is not stopped by a mask. */

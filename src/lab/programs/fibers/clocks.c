@@ -102,8 +102,7 @@ RAD_ANSWER(clock_t, times, (struct tms * at))
 
 /* ---- Sleeping ----------------------------------------------------------------------------------------- */
 
-/* UINT64_MAX: for ever; false: no time. */
-static bool ns_of(const struct timespec *t, uint64_t *ns)
+bool rad__ns_of(const struct timespec *t, uint64_t *ns)
 {
     if (t->tv_sec < 0 || t->tv_nsec < 0 || (uint64_t)t->tv_nsec >= SECOND) return false;
     *ns = (uint64_t)t->tv_sec < UINT64_MAX / SECOND - 1 ? (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec
@@ -124,7 +123,7 @@ RAD_ANSWER(int, nanosleep, (const struct timespec *how_long, struct timespec *le
 {
     uint64_t ns;
     if (!rad__stage.running) return RAD_REAL(nanosleep)(how_long, left);
-    if (!ns_of(how_long, &ns)) {
+    if (!rad__ns_of(how_long, &ns)) {
         errno = EINVAL;
         return -1;
     }
@@ -146,7 +145,7 @@ RAD_ANSWER(int, clock_nanosleep, (clockid_t clock, int flags, const struct times
 {
     uint64_t ns, begins = 0;
     if (!rad__stage.running) return RAD_REAL(clock_nanosleep)(clock, flags, how_long, left);
-    if (!ns_of(how_long, &ns) || read_clock(clock, &begins) != 0) return EINVAL;
+    if (!rad__ns_of(how_long, &ns) || read_clock(clock, &begins) != 0) return EINVAL;
     if (flags & TIMER_ABSTIME) ns = ns > begins ? ns - begins : 0;
     bool absolute = flags & TIMER_ABSTIME;
     return slept(rad__time_sleep(ns), absolute ? NULL : left) == 0 ? 0 : EINTR;
@@ -168,7 +167,7 @@ RAD_ANSWER(int, thrd_sleep, (const struct timespec *how_long, struct timespec *l
 {
     uint64_t ns;
     if (!rad__stage.running) return RAD_REAL(thrd_sleep)(how_long, left);
-    if (!ns_of(how_long, &ns)) return -2;
+    if (!rad__ns_of(how_long, &ns)) return -2;
     return slept(rad__time_sleep(ns), left);
 }
 

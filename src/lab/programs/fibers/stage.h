@@ -158,6 +158,12 @@ typedef struct rad_stage {
 
 RAD_INTERNAL extern rad_stage rad__stage;
 
+/* That much later; UINT64_MAX: never. */
+static inline uint64_t rad__stage_after(uint64_t ns)
+{
+    return ns < UINT64_MAX - rad__stage.now_ns ? rad__stage.now_ns + ns : UINT64_MAX;
+}
+
 enum { RAD_RUNNERS_MAX = 1 << 20, RAD_THREAD_STACK = 8 << 20 };
 
 #define RAD_TIME_BEGINS UINT64_C(1000000000)

@@ -193,9 +193,8 @@ uint64_t rad__time_sleep(uint64_t ns)
     if (r->thread != NULL) return rad__thread_sleeps(ns);
     rad__point(RAD_AT_sleep, NULL);
     if (ns == 0) return 0;
-    uint64_t now = rad__stage.now_ns;
     r->word = &sleepers;
-    r->deadline_ns = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+    r->deadline_ns = rad__stage_after(ns);
     if (r->kind == RAD_RUNNER_FIBER)
         rad__strand_leave(RAD_LEAVE_YIELD);
     else

@@ -91,9 +91,9 @@ static int wait_for(pthread_cond_t *c, pthread_mutex_t *m, uint32_t site, uint64
         rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);
     else
         late = until_woken(self, c, m, deadline_ns, &cancelled);
-    rad__mutex_take_again(m, kept + 1);
+    int state = rad__mutex_take_again(m, kept + 1);
     if (cancelled) rad__cancel_point();
-    return late ? ETIMEDOUT : 0;
+    return state != 0 ? state : late ? ETIMEDOUT : 0;
 }
 
 RAD_ANSWER(int, pthread_cond_wait, (pthread_cond_t * c, pthread_mutex_t *m))
@@ -111,6 +111,7 @@ static clockid_t clock_of(const pthread_cond_t *c)
 RAD_ANSWER(int, pthread_cond_timedwait, (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_timedwait)(c, m, until);
+    if (!rad__has_nanoseconds(until)) return EINVAL;
     return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock_of(c), until));
 }
 
@@ -118,6 +119,7 @@ RAD_ANSWER(int, pthread_cond_clockwait,
            (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_clockwait)(c, m, clock, until);
+    if (!rad__has_nanoseconds(until)) return EINVAL;
     return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock, until));
 }
 

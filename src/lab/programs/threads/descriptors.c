@@ -306,7 +306,7 @@ RAD_ANSWER(int, eventfd_write, (int fd, eventfd_t value))
 /* 1: something is ready; 0: not in time; -1: a handler has broken it. */
 static int wait_for_any(struct pollfd *all, nfds_t count, uint64_t ns)
 {
-    uint64_t now = rad__stage.now_ns, until = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+    uint64_t until = rad__stage_after(ns);
     rad__cancel_point();
     rad__point(RAD_AT_fd_wait, &rad__files);
     if (ns == 0) {
@@ -331,9 +331,24 @@ static uint64_t ns_of_ms(int ms)
     return ms < 0 ? UINT64_MAX : (uint64_t)ms * 1000000;
 }
 
-static uint64_t ns_of(const struct timespec *most)
+/* False: that is no time. NULL: for ever. */
+static bool time_of(const struct timespec *most, uint64_t *ns)
 {
-    return most ? (uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_nsec : UINT64_MAX;
+    *ns = UINT64_MAX;
+    if (most == NULL || rad__ns_of(most, ns)) return true;
+    errno = EINVAL;
+    return false;
+}
+
+/* Microseconds may be more than a second. */
+static bool short_time_of(const struct timeval *most, uint64_t *ns)
+{
+    struct timespec seconds = {0, 0};
+    uint64_t more = most && most->tv_usec > 0 ? (uint64_t)most->tv_usec * 1000 : 0;
+    if (most) seconds = (struct timespec){most->tv_sec, most->tv_usec < 0 ? -1 : 0};
+    if (!time_of(most ? &seconds : NULL, ns)) return false;
+    *ns = *ns < UINT64_MAX - more ? *ns + more : UINT64_MAX;
+    return true;
 }
 
 static int poll_for(struct pollfd *all, nfds_t count, uint64_t ns)
@@ -366,9 +381,11 @@ RAD_ANSWER(int, __poll_chk, (struct pollfd * all, nfds_t count, int ms, size_t r
 RAD_ANSWER(int, ppoll, (struct pollfd * all, nfds_t count, const struct timespec *most, const sigset_t *mask))
 {
     sigset_t before;
+    uint64_t ns;
     if (!EXPLORED()) return RAD_REAL(ppoll)(all, count, most, mask);
+    if (!time_of(most, &ns)) return -1;
     if (mask) pthread_sigmask(SIG_SETMASK, mask, &before);
-    int code = count > 0 ? poll_for(all, count, ns_of(most)) : rest_for(ns_of(most));
+    int code = count > 0 ? poll_for(all, count, ns) : rest_for(ns);
     if (mask) pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code;
 }
@@ -399,21 +416,22 @@ static int select_for(int count, fd_set *in, fd_set *out, fd_set *other, uint64_
 
 RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *most))
 {
-    struct timespec left = {0, 0};
-    if (most) left = (struct timespec){most->tv_sec, most->tv_usec * 1000};
+    uint64_t ns;
     bool none = in == NULL && out == NULL && other == NULL && most != NULL;
-    if (rad__stage.running && none) return rest_for(ns_of(&left));
+    if (rad__stage.running && none) return short_time_of(most, &ns) ? rest_for(ns) : -1;
     if (!EXPLORED()) return RAD_REAL(select)(count, in, out, other, most);
-    return select_for(count, in, out, other, ns_of(most ? &left : NULL));
+    return short_time_of(most, &ns) ? select_for(count, in, out, other, ns) : -1;
 }
 
 RAD_ANSWER(int, pselect,
            (int count, fd_set *in, fd_set *out, fd_set *other, const struct timespec *most, const sigset_t *mask))
 {
     sigset_t before;
+    uint64_t ns;
     if (!EXPLORED()) return RAD_REAL(pselect)(count, in, out, other, most, mask);
+    if (!time_of(most, &ns)) return -1;
     if (mask) pthread_sigmask(SIG_SETMASK, mask, &before);
-    int code = select_for(count, in, out, other, ns_of(most));
+    int code = select_for(count, in, out, other, ns);
     if (mask) pthread_sigmask(SIG_SETMASK, &before, NULL);
     return code;
 }
@@ -466,9 +484,17 @@ typedef struct unnamed {
     const void *mask;
 } unnamed;
 
+/* 0 if that is no time: the system says so. */
+static uint64_t ns_of(const struct timespec *most)
+{
+    uint64_t ns;
+    return time_of(most, &ns) ? ns : 0;
+}
+
 static uint64_t ns_of_timeval(const struct timeval *most)
 {
-    return most ? (uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec * 1000 : UINT64_MAX;
+    uint64_t ns;
+    return short_time_of(most, &ns) ? ns : 0;
 }
 
 static bool is_unnamed(long number, const long *a, unnamed *u)

@@ -9,9 +9,9 @@
 
 static uint64_t futex_deadline(int what, const struct timespec *at)
 {
+    uint64_t ns;
     if (at == NULL) return UINT64_MAX;
-    if ((what & FUTEX_CMD_MASK) == FUTEX_WAIT) /* relative */
-        return rad__stage.now_ns + (uint64_t)at->tv_sec * 1000000000u + (uint64_t)at->tv_nsec;
+    if ((what & FUTEX_CMD_MASK) == FUTEX_WAIT && rad__ns_of(at, &ns)) return rad__stage_after(ns); /* relative */
     return rad__deadline_of(what & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC, at);
 }
 
@@ -70,11 +70,13 @@ static long futex(uint32_t *word, int what, uint32_t value, const struct timespe
 {
     bool some = (uint32_t)a[5] != FUTEX_BITSET_MATCH_ANY;
     int command = what & FUTEX_CMD_MASK;
+    uint64_t ns;
     if (some && (command == FUTEX_WAIT_BITSET || command == FUTEX_WAKE_BITSET))
         rad__program_refused(name_of(command), "with a set of bits");
     switch (command) {
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
+        if (at != NULL && !rad__ns_of(at, &ns)) return -EINVAL;
         rad__point(RAD_AT_futex_wait, word);
         if (*(volatile uint32_t *)word != value) return -EAGAIN;
         switch (rad__thread_waits_once(RAD_AT_futex_woken, RAD_WAIT_WORD, word, futex_deadline(what, at))) {

@@ -54,6 +54,11 @@ RAD_ANSWER(int, sem_wait, (sem_t * s))
 
 RAD_ANSWER(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until))
 {
+    if (rad__thread_self() == NULL) return RAD_REAL(sem_clockwait)(s, clock, until);
+    if (!rad__has_nanoseconds(until)) {
+        errno = EINVAL;
+        return -1;
+    }
     return sem_until(s, rad__deadline_of(clock, until));
 }
 

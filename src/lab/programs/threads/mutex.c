@@ -91,12 +91,14 @@ RAD_ANSWER(int, pthread_mutex_lock, (pthread_mutex_t * m))
     return lock(m, RAD_AT_pthread_mutex_lock, "pthread_mutex_lock", UINT64_MAX);
 }
 
-/* For pthread_cond: with what the mutex held, because a recursive one may have been locked twice. */
-void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count)
+/* For pthread_cond: with what the mutex held, because a recursive one may have been locked twice. 0, or as from
+ * pthread_mutex_lock: its last owner has died. */
+int rad__mutex_take_again(pthread_mutex_t *m, uint32_t count)
 {
     rad__watched_acquire(m);
-    take(m, rad__thread_self());
-    m->__data.__count = count;
+    int state = take(m, rad__thread_self());
+    if (state != ENOTRECOVERABLE) m->__data.__count = count;
+    return state;
 }
 
 bool rad__mutex_is_mine(const pthread_mutex_t *m)
@@ -107,6 +109,10 @@ bool rad__mutex_is_mine(const pthread_mutex_t *m)
 RAD_ANSWER(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_clocklock)(m, clock, until);
+    if (!rad__has_nanoseconds(until)) { /* which is looked at only when it would wait */
+        int code = pthread_mutex_trylock(m);
+        return code == EBUSY ? EINVAL : code;
+    }
     return lock(m, RAD_AT_pthread_mutex_timedlock, "pthread_mutex_timedlock", rad__deadline_of(clock, until));
 }
 

@@ -49,7 +49,10 @@ static int write_until(pthread_rwlock_t *l, uint64_t deadline_ns)
         rad__point(RAD_AT_pthread_rwlock_wrlock, l);
         return EDEADLK;
     }
-    if (!rad__thread_waits(RAD_AT_pthread_rwlock_wrlock, RAD_WAIT_WRITE, l, deadline_ns)) return ETIMEDOUT;
+    if (!rad__thread_waits(RAD_AT_pthread_rwlock_wrlock, RAD_WAIT_WRITE, l, deadline_ns)) {
+        rad__threads_review(l); /* readers that waited because it did */
+        return ETIMEDOUT;
+    }
     l->__data.__cur_writer = rad__owner_word(self);
     rad__threads_review(l);
     return 0;
@@ -67,11 +70,15 @@ RAD_ANSWER(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l))
 
 RAD_ANSWER(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_clockrdlock)(l, clock, until);
+    if (!rad__has_nanoseconds(until)) return EINVAL;
     return read_until(l, rad__deadline_of(clock, until));
 }
 
 RAD_ANSWER(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_clockwrlock)(l, clock, until);
+    if (!rad__has_nanoseconds(until)) return EINVAL;
     return write_until(l, rad__deadline_of(clock, until));
 }
 
@@ -90,7 +97,7 @@ RAD_ANSWER(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * l))
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_tryrdlock)(l);
     rad__point(RAD_AT_pthread_rwlock_tryrdlock, l);
     check_use(l, "pthread_rwlock_tryrdlock");
-    if (l->__data.__cur_writer != 0) {
+    if (!rad__rwlock_can_be_read(l)) {
         rad__thread_tried();
         return EBUSY;
     }

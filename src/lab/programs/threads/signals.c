@@ -560,10 +560,10 @@ RAD_ANSWER(int, sigwait, (const sigset_t *set, int *number))
 RAD_ANSWER(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct timespec *most))
 {
     siginfo_t info;
-    uint64_t until = UINT64_MAX;
+    uint64_t ns = UINT64_MAX;
     if (!rad__stage.running) return RAD_REAL(sigtimedwait)(set, to, most);
-    if (most) until = rad__stage.now_ns + (uint64_t)most->tv_sec * 1000000000u + (uint64_t)most->tv_nsec;
-    int code = wait_for(bits_of(set), &info, until);
+    if (most && !rad__ns_of(most, &ns)) return answer(EINVAL);
+    int code = wait_for(bits_of(set), &info, rad__stage_after(ns));
     if (code == EINTR) rad__thread_goes_on(rad__thread_self());
     if (code != 0) return answer(code);
     if (to) *to = info;

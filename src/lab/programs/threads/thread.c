@@ -176,6 +176,7 @@ RAD_ANSWER(int, pthread_join, (pthread_t thread, void **result))
 
 RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
 {
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_tryjoin_np)(thread, result);
     const rad_thread *t = rad__thread_of(thread);
     rad__point(RAD_AT_pthread_join, t);
     if (t != NULL && !t->ended) return EBUSY;
@@ -184,6 +185,7 @@ RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
 
 RAD_ANSWER(int, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until))
 {
+    if (rad__thread_self() == NULL) return RAD_REAL(pthread_clockjoin_np)(thread, result, clock, until);
     return join(thread, result, until ? rad__deadline_of(clock, until) : UINT64_MAX);
 }
 

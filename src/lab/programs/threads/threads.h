@@ -194,8 +194,14 @@ RAD_INTERNAL rad_thread *rad__share_holder(const void *lock);
 enum { RAD_DESTROYED = 0x6b6b6b6b };
 RAD_INTERNAL void rad__used_destroyed(const char *call, const char *what);
 
-/* The virtual time at which this clock shows `at`. */
+/* The virtual time at which this clock shows `at`; UINT64_MAX: never. */
 RAD_INTERNAL uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at);
+
+/* Calls with a deadline answer EINVAL to others, whether they would have to wait or not. */
+static inline bool rad__has_nanoseconds(const struct timespec *at)
+{
+    return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
+}
 
 /* A call that looked and found nothing to take. */
 RAD_INTERNAL void rad__thread_tried(void);
@@ -210,7 +216,8 @@ RAD_INTERNAL bool rad__mutex_is_locked(const pthread_mutex_t *m);
 RAD_INTERNAL bool rad__mutex_is_mine(const pthread_mutex_t *m);
 RAD_INTERNAL void rad__mutex_release(pthread_mutex_t *m);
 RAD_INTERNAL bool rad__mutex_can_be_taken(const pthread_mutex_t *m, const rad_thread *t);
-RAD_INTERNAL void rad__mutex_take_again(pthread_mutex_t *m, uint32_t count);
+RAD_INTERNAL int rad__mutex_take_again(pthread_mutex_t *m, uint32_t count);
+RAD_INTERNAL bool rad__rwlock_can_be_read(const pthread_rwlock_t *l);
 
 /* ---- Signals (signals.c) --------------------------------------------------------------------------------------- */
 

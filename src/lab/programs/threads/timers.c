@@ -106,7 +106,8 @@ static void ring(timer *t)
     uint64_t late = rad__stage.now_ns - t->rings_ns, times = 1; /* since nobody had asked */
     if (t->again_ns > 0) {
         times += late / t->again_ns;
-        t->rings_ns += times * t->again_ns;
+        uint64_t on = times * t->again_ns;
+        t->rings_ns = on < UINT64_MAX - t->rings_ns ? t->rings_ns + on : UINT64_MAX;
     } else {
         t->rings_ns = UINT64_MAX;
     }
@@ -148,11 +149,6 @@ static struct timeval short_time_of(uint64_t ns)
     return (struct timeval){(time_t)(ns / SECOND), (suseconds_t)(ns % SECOND / 1000)};
 }
 
-static uint64_t ns_of(const struct timespec *t)
-{
-    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_nsec;
-}
-
 /* Rounded by the system's own: one that is due has something left. */
 static uint64_t left(const timer *t)
 {
@@ -162,13 +158,8 @@ static uint64_t left(const timer *t)
 
 static void set(timer *t, uint64_t ns, uint64_t again)
 {
-    t->rings_ns = ns > 0 ? rad__stage.now_ns + ns : UINT64_MAX;
+    t->rings_ns = ns > 0 ? rad__stage_after(ns) : UINT64_MAX;
     t->again_ns = again;
-}
-
-static bool is_time(const struct timespec *t)
-{
-    return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < (long)SECOND;
 }
 
 static bool counts_cpu(clockid_t clock)
@@ -203,10 +194,10 @@ static bool has_file_timers(int clock)
 /* For timer_settime and timerfd_settime. */
 static int set_time(timer *t, bool absolute, const struct itimerspec *to, struct itimerspec *was)
 {
-    if (!is_time(&to->it_value) || !is_time(&to->it_interval)) return fails(EINVAL);
+    uint64_t ns, again;
+    if (!rad__ns_of(&to->it_value, &ns) || !rad__ns_of(&to->it_interval, &again)) return fails(EINVAL);
     if (was) *was = (struct itimerspec){time_of(t->again_ns), time_of(left(t))};
-    uint64_t ns = ns_of(&to->it_value);
-    set(t, ns, ns_of(&to->it_interval));
+    set(t, ns, again);
     if (ns > 0 && absolute) t->rings_ns = rad__deadline_of(t->clock, &to->it_value);
     if (counts_cpu(t->clock)) t->rings_ns = UINT64_MAX;
     t->overrun = 0;
@@ -240,17 +231,20 @@ RAD_ANSWER(int, getitimer, (int which, struct itimerval *at))
     return 0;
 }
 
-static uint64_t ns_of_short(const struct timeval *t)
+static bool ns_of_short(const struct timeval *t, uint64_t *ns)
 {
-    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_usec * 1000;
+    struct timespec same = {t->tv_sec, t->tv_usec < 1000000 ? t->tv_usec * 1000 : (long)SECOND};
+    return rad__ns_of(&same, ns);
 }
 
 RAD_ANSWER(int, setitimer, (int which, const struct itimerval *to, struct itimerval *was))
 {
+    uint64_t ns, again;
     if (!rad__program_calls()) return RAD_REAL(setitimer)(which, to, was);
+    if (!ns_of_short(&to->it_value, &ns) || !ns_of_short(&to->it_interval, &again)) return fails(EINVAL);
     if (was) rad__libc_getitimer(which, was);
     if (which == ITIMER_REAL)
-        set(timers, ns_of_short(&to->it_value), ns_of_short(&to->it_interval));
+        set(timers, ns, again);
     else
         rad__program_reaches("setitimer", "of CPU time never rings");
     return 0;

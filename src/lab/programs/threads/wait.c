@@ -118,7 +118,7 @@ static bool writer_waits(const void *lock)
     return rad__threads_waiting(RAD_WAIT_WRITE, lock) > 0;
 }
 
-static bool can_read(const pthread_rwlock_t *l)
+bool rad__rwlock_can_be_read(const pthread_rwlock_t *l)
 {
     bool prefers_writers = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
     return l->__data.__cur_writer == 0 && !(prefers_writers && writer_waits(l));
@@ -139,7 +139,7 @@ static bool can_continue(const rad_thread *t)
     const pthread_rwlock_t *rwlock = t->address;
     switch (t->wait) {
     case RAD_WAIT_MUTEX: return rad__mutex_can_be_taken(t->address, t);
-    case RAD_WAIT_READ: return can_read(rwlock);
+    case RAD_WAIT_READ: return rad__rwlock_can_be_read(rwlock);
     case RAD_WAIT_WRITE: return rwlock->__data.__cur_writer == 0 && rwlock->__data.__readers < READER;
     case RAD_WAIT_SEMAPHORE: return *(const uint32_t *)t->address > 0;
     case RAD_WAIT_JOIN: return ((const rad_thread *)t->address)->ended;
@@ -437,7 +437,7 @@ uint64_t rad__thread_sleeps(uint64_t ns)
     rad__point(RAD_AT_sleep, NULL);
     rad__cancel_point();
     if (ns == 0) return 0;
-    uint64_t now = rad__stage.now_ns, until = ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+    uint64_t until = rad__stage_after(ns);
     if (rad__thread_waits_once(RAD_AT_RESUME, RAD_WAIT_TIME, &sleepers, until) == RAD_WAITED_LATE) return 0;
     rad__signals_handle();
     rad__cancel_point();
@@ -449,6 +449,6 @@ uint64_t rad__deadline_of(clockid_t clock, const struct timespec *at)
 {
     struct timespec now;
     rad__clock_show(clock, &now);
-    int64_t left = (at->tv_sec - now.tv_sec) * INT64_C(1000000000) + (at->tv_nsec - now.tv_nsec);
-    return rad__stage.now_ns + (left > 0 ? (uint64_t)left : 0);
+    __int128 left = ((__int128)at->tv_sec - now.tv_sec) * 1000000000 + (at->tv_nsec - now.tv_nsec);
+    return rad__stage_after(left < 0 ? 0 : left < UINT64_MAX ? (uint64_t)left : UINT64_MAX);
 }
