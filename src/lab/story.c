@@ -7,6 +7,7 @@
 #include "lab/programs/under_test.h"
 #include "lab/recorder.h"
 #include "lab/rig.h"
+#include "lab/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -236,6 +237,13 @@ static void told_compare(rad_story *s, const rad_replay *now)
              now->actual.trace_hash, s->verdict.trace_hash);
 }
 
+/* The step that hung is given the share of its time that a search gives to others like it. */
+static uint32_t hang_ms_of(const rad_artifact *a)
+{
+    uint32_t all = a->target.c.hang_ms ? a->target.c.hang_ms : RAD_HANG_SECONDS * 1000;
+    return all / RAD_HUNG_SHARE + 1;
+}
+
 /* A run that kills its process is told up to the step before, and of a program with that step. */
 static int told_run(told *t, const rad_artifact *a, rad_error *error)
 {
@@ -246,9 +254,12 @@ static int told_run(told *t, const rad_artifact *a, rad_error *error)
     rad_kernel *k = t->rig.kernel;
     if (rad__artifact_is_round(a)) t->rig.limit = RAD_LIMIT_ROUND;
     if (a->expects_failure) t->rig.ends_at = a->expected.identity;
-    /* A program says where it dies. */
-    bool dies = rad__program_is(k->machine) && strcmp(end->kind, "crash") == 0;
-    if (dies) rad__under_test_dies(t->rig.self);
+    /* A program says where it dies, or hangs. */
+    bool dies = rad__program_is(k->machine) && deadly;
+    if (dies && strcmp(end->kind, "hang") == 0)
+        rad__under_test_hangs(t->rig.self, end->failure_step, hang_ms_of(a));
+    else if (dies)
+        rad__under_test_dies(t->rig.self);
     if (deadly) t->rig.target.c.max_steps = end->failure_step + dies;
     bool nothing = deadly && !dies && end->failure_step == 0; /* 0 would mean the default */
     if (nothing) t->rig.target.c.max_steps = 1;

@@ -83,6 +83,9 @@ try explore --runs 9 --stop-on-first --no-shrink ./guest hangs
 status 1 "guest hangs"
 has out "did not return within 5 s: it sleeps in read" "a call that sleeps is a failure, and is named"
 check "with a file" [ -s guest.raddle.json ]
+try show guest.raddle.json -- ./guest hangs
+sed -n '/^Where it failed/,/^$/p' out >where
+has where "guest.c:$(grep -n 'read(ends' "$src/tests/programs/guest.c" | cut -d: -f1) in " "and the line of that call"
 sleep 0.2
 check "no process is left" [ -z "$(left '^./guest hangs')" ]
 

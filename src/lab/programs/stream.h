@@ -22,7 +22,8 @@ enum rad_stream_stack { RAD_STACK_WAITS = 0, RAD_STACK_FAILED, RAD_STACK_FULL };
 enum rad_stream_what {
     /* To the machine. */
     RAD_STREAM_RESET = 1,
-    RAD_STREAM_STEP, /* a: the action, b: 1: a debugger is to stop in it */
+    /* a: the action, b: 1: a debugger is to stop in it, c: 0, or it hangs: ms of CPU time until it says where */
+    RAD_STREAM_STEP,
     RAD_STREAM_IDLE,
     RAD_STREAM_PICKED, /* a: the value */
     RAD_STREAM_ROUND,  /* a: 1: of the whole state. Answers STATE; DONE with a: it is known */

@@ -87,6 +87,8 @@ typedef struct teller {
     rad_kernel *kernel;    /* of the run */
     uint64_t state;        /* that was told last */
     bool dies;             /* as it did when it was recorded */
+    uint64_t hangs_at;     /* the step that does not return, … */
+    uint32_t hang_ms;      /* … and the CPU time after which it is asked where it is; 0: it returns */
     volatile int64_t *pid; /* of a worker: rad__under_test_serves */
     bool debugged;
     int debugger; /* process */
@@ -384,6 +386,14 @@ void rad__under_test_dies(void *self)
     ((teller *)self)->dies = true;
 }
 
+void rad__under_test_hangs(void *self, uint64_t step, uint32_t cpu_ms)
+{
+    teller *t = self;
+    t->dies = true;
+    t->hangs_at = step;
+    t->hang_ms = cpu_ms;
+}
+
 rad_blame *rad__under_test_blame(const void *self)
 {
     return ((const teller *)self)->blame;
@@ -564,7 +574,8 @@ static void machine_step(void *self, rad_kernel *k, uint32_t action)
     rad__places_step(t->places, rad_step_count(k), action);
     rad__blame_step(t->blame, rad_step_count(k), action);
     bool stops = t->debugged && rad_step_count(k) == t->stop;
-    teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action, .b = stops});
+    uint32_t hang_ms = rad_step_count(k) == t->hangs_at ? t->hang_ms : 0;
+    teller_does(self, k, (rad_record){.what = RAD_STREAM_STEP, .a = action, .b = stops, .c = hang_ms});
 }
 
 static enum rad_end machine_idle(void *self, rad_kernel *k)

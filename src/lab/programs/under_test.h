@@ -67,6 +67,9 @@ RAD_INTERNAL void rad__under_test_serves(void *self, volatile int64_t *pid);
 /* Its next run ends in the death of its process, which is then no error. */
 RAD_INTERNAL void rad__under_test_dies(void *self);
 
+/* The same: it does not come back from this step; after `cpu_ms` of CPU time its process says where it is, and dies. */
+RAD_INTERNAL void rad__under_test_hangs(void *self, uint64_t step, uint32_t cpu_ms);
+
 /* The same: where in its code it was. Stays the machine's. */
 RAD_INTERNAL struct rad_places *rad__under_test_places(const void *self);
 RAD_INTERNAL struct rad_blame *rad__under_test_blame(const void *self);

@@ -1,5 +1,6 @@
 /* crash.c — where a program dies of a signal, in a run that is told: its calls go to the stream, and then it dies as it
- * would have. An exploration does without: there the parent sees the death, which is all it needs. */
+ * would have. An exploration does without: there the parent sees the death, which is all it needs. Where a program
+ * hangs is told the same way: a timer's signal ends the step that does not return. */
 #define _GNU_SOURCE
 #include "lab/programs/fibers/dispatch.h"
 #include "lab/programs/fibers/server.h"
@@ -12,6 +13,7 @@
 #include <link.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 /* The stack that runs. A thread's, or a fiber's. */
@@ -90,19 +92,28 @@ static void tell_crash(const ucontext_t *c, const void *fault)
     rad__stream_send(&rad__server_stream);
 }
 
+enum { ASLEEP_MS = 2000 }; /* by the clock: then a step that does not use up its CPU time sleeps in a call */
+
+static void timer_set(int which, uint32_t ms)
+{
+    struct itimerval at = {.it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+    setitimer(which, &at, NULL);
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     bool running = rad__stage.running;
     rad__stage.running = false; /* the calls below are the lab's */
     rad__dispatch_shut(false);
+    timer_set(ITIMER_PROF, 0);
+    timer_set(ITIMER_REAL, 0);
     signal(number, SIG_DFL);
     if (running) tell_crash(context, number == SIGSEGV || number == SIGBUS ? info->si_addr : NULL);
     raise(number);
 }
 
-void rad__crash_watch(void)
+static void watch(const int *signals, uint32_t count)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     static char memory[128 << 10];
     struct sigaction action;
     stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
@@ -110,5 +121,18 @@ void rad__crash_watch(void)
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     if (sigaltstack(&stack, NULL) != 0) return;
-    for (uint32_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+    for (uint32_t i = 0; i < count; i++) sigaction(signals[i], &action, NULL);
+}
+
+void rad__crash_watch(void)
+{
+    watch((const int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}, 5);
+}
+
+void rad__crash_in(uint32_t cpu_ms)
+{
+    if (rad__stage.real_threads) return; /* the signal may come to another thread than the one that hangs */
+    watch((const int[]){SIGPROF, SIGALRM}, 2);
+    timer_set(ITIMER_PROF, cpu_ms);
+    timer_set(ITIMER_REAL, ASLEEP_MS);
 }

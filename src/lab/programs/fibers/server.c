@@ -358,6 +358,7 @@ int rad__server_tells(int in, int out, bool dies)
             rad__fiber_machine.reset(&rad__stage, NULL);
         } else if (r.what == RAD_STREAM_STEP && r.a < rad__stage.runner_count) {
             rad__stage.stops = r.b != 0;
+            if (r.c > 0) rad__crash_in(r.c);
             rad__fiber_machine.step(&rad__stage, NULL, r.a);
             if (rad__stage.stops) rad__debugger_stop(); /* it made no operation */
         } else if (r.what == RAD_STREAM_ROUND) {

@@ -33,6 +33,9 @@ RAD_INTERNAL _Noreturn void rad__process_exit(int status);
 /* From now on a signal that kills the program tells first where: crash.c. */
 RAD_INTERNAL void rad__crash_watch(void);
 
+/* The step that begins now does not return: after so much CPU time, or when it has slept for long, it tells where. */
+RAD_INTERNAL void rad__crash_in(uint32_t cpu_ms);
+
 /* Both return the exit status. */
 RAD_INTERNAL int rad__server_tells(int in, int out, bool dies);
 RAD_INTERNAL int rad__keeper_works(int in, int out, int memory, const rad_setup *setup);
