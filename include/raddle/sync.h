@@ -134,7 +134,7 @@ typedef struct rad_semaphore {
 
 RAD_API void rad_semaphore_init(rad_semaphore *s, uint32_t permits);
 
-/* Takes `permits` of them, all at once. May be a case of rad_select (one permit). */
+/* Takes `permits` of them, all at once; for 0 it never waits. May be a case of rad_select (one permit). */
 RAD_API RAD_MUST_USE int rad_semaphore_acquire(rad_semaphore *s, uint32_t permits, rad_time until);
 
 /* Adds `permits`; the caller need not have acquired any. Does not wait. */

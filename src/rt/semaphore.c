@@ -114,11 +114,11 @@ static void add(semaphore *s, uint64_t permits)
 int rad__op_semaphore_acquire(rad_semaphore *public, uint32_t permits, rad_time until)
 {
     semaphore *s = semaphore_of(public);
-    if (RAD_LIKELY(acquire_fast(s, permits))) return 0;
+    if (RAD_LIKELY(acquire_fast(s, permits)) || permits == 0) return 0;
     rad_clause c;
     clause_open(&c, s, permits);
     int done = rad__wait_anyway(&c, until);
-    if (done < 0 && permits > 1) add(s, 0); /* Z2: who stood behind us may want less */
+    if (done < 0 && permits > 1) add(s, 0); /* Z2: who stood behind us may want less; nobody waits for none */
     return done;
 }
 

@@ -294,6 +294,7 @@ static int in_order(void *arg)
         settle();
         assert_int_equal(rad_spawn(&g, wishes, &small), 0);
         settle();
+        assert_int_equal(rad_semaphore_acquire(&s, 0, how == 0 ? 0 : RAD_FOREVER), 0); /* nobody waits for none */
         if (how != 1) {                      /* otherwise its time may be up by now */
             assert_int_equal(small.code, 1); /* there is one, but it is not its turn */
             assert_int_equal(rad_semaphore_acquire(&s, 1, 0), RAD_ETIMEOUT);
