@@ -427,6 +427,9 @@ static void test_bad_decisions(void **state)
                DECIDE(0 | 1 << 5), 0, 0);
     EXPECT_BAD("x.log: record 2 (byte 12): action 5 out of range: 2 are defined", BLOCK_HEAD, DEFINE, DEFINE,
                DECIDE(0 | 2 << 5), 0, 0, 4);
+    /* distances that wrap around: action 1, and then what would be 0 again */
+    EXPECT_BAD("x.log: record 2 (byte 12): action 18446744073709551615 out of range: 2 are defined", BLOCK_HEAD, DEFINE,
+               DEFINE, DECIDE(0 | 2 << 5), 0, 1, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1);
     EXPECT_BAD("x.log: record 2 (byte 12): removes action 1, which is not in the set", BLOCK_HEAD, DEFINE, DEFINE,
                DECIDE(1 << 2), 0, 1);
     EXPECT_BAD("x.log: record 3 (byte 17): adds action 1, which is in the set already", BLOCK_HEAD, DEFINE, DEFINE,

@@ -10,6 +10,7 @@
 
 #include "lab/artifact.h"
 #include "lab/path.h"
+#include "lab/realign.h"
 #include "rig_support.h"
 
 #include <string.h>
@@ -300,6 +301,48 @@ static void after_a_step_that_is_gone_it_is_in_step_again(void **state)
     rad_artifact_free(a);
 }
 
+/* ---- Who is who ----------------------------------------------------------------------------------------------- */
+
+static char sites[5][RAD_PATH_SITE_MAX] = {"a", "b", "c", "d", "e"}, actors[2][RAD_PATH_ACTOR_MAX] = {"one", "two"};
+static char nothing[1][RAD_PATH_OBJECT_MAX];
+
+/* Of "a0 b1": actor 0 at site a, 1 at b. */
+static rad_path path_of(const char *text, rad_path_step *steps, uint32_t actor_count)
+{
+    rad_path p = {.actors = actors, .sites = sites, .objects = nothing, .steps = steps};
+    p.actor_count = actor_count;
+    p.site_count = sizeof sites / sizeof *sites;
+    p.object_count = 1;
+    for (; text[0]; text += text[2] ? 3 : 2)
+        steps[p.step_count++] = (rad_path_step){(uint32_t)(text[1] - '0'), (uint32_t)(text[0] - 'a'), 0, false};
+    return p;
+}
+
+/* Actor 0 of the run is this one of the recording. */
+static void named(const char *recorded, uint32_t recorded_actors, const char *now, uint32_t now_actors, uint32_t first)
+{
+    static const bool vanished[sizeof sites / sizeof *sites];
+    rad_path_step steps[2][20];
+    rad_path then = path_of(recorded, steps[0], recorded_actors), run = path_of(now, steps[1], now_actors);
+    rad_realign_options o = {.recorded = &then, .vanished = vanished};
+    rad_error error = {0};
+    rad_realign_plan plan;
+    assert_int_equal(rad__realign_plan(&plan, &o, &run, false, &error), 0);
+    assert_int_equal(plan.actor_of[0], first);
+    rad__realign_plan_free(&plan);
+}
+
+/* It keeps it if half of the shorter one is common, also beside another with more; with less it is that one. */
+static void an_actor_keeps_its_name_with_half_in_common(void **state)
+{
+    (void)state;
+    named("a0 b0 a1 c1 d1", 2, "a0 c0", 1, 0);
+    named("a0 b0 e0 a1 c1 d1", 2, "a0 c0 d0", 1, 1);
+    named("a0 b0 e0 b0 a1 c1 d1", 2, "a0 b0 c0 d0", 1, 0);
+    named("a0 a1 c1", 2, "a0 c0", 1, 0); /* the recorded one is the shorter one */
+    named("b0 a1 c1", 2, "a0 c0", 1, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +351,7 @@ int main(void)
         cmocka_unit_test(names_are_of_the_spawner),
         cmocka_unit_test(an_actor_that_was_given_away_is_nobody_elses),
         cmocka_unit_test(after_a_step_that_is_gone_it_is_in_step_again),
+        cmocka_unit_test(an_actor_keeps_its_name_with_half_in_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

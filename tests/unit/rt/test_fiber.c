@@ -94,16 +94,31 @@ static int gives_twice(void *arg)
     return 0;
 }
 
-static int joins_who_gave_twice(void *arg)
+static int gives_nothing_at_last(void *arg)
 {
-    static const unsigned char expected[RAD_RESULT_SIZE] = "abc";
+    gives_twice(arg);
+    rad_set_result(NULL, 0);
+    return 0;
+}
+
+static void has_given(rad_fn fn, const char *expected)
+{
+    unsigned char all[RAD_RESULT_SIZE] = {0};
     rad_fiber f;
     rad_fiber_result r;
-    (void)arg;
-    assert_int_equal(rad_spawn(&f, gives_twice, NULL), 0);
+    memcpy(all, expected, strlen(expected));
+    assert_int_equal(rad_spawn(&f, fn, NULL), 0);
     assert_int_equal(rad_join(f, &r, RAD_FOREVER), 0);
     rad_release(f);
-    return memcmp(r.bytes, expected, sizeof expected);
+    assert_memory_equal(r.bytes, all, sizeof all);
+}
+
+static int joins_who_gave_twice(void *arg)
+{
+    (void)arg;
+    has_given(gives_twice, "abc");
+    has_given(gives_nothing_at_last, "");
+    return 0;
 }
 
 static void the_last_gift_counts(void **state)

@@ -154,6 +154,29 @@ static int in_line(void *arg)
     return 0;
 }
 
+/* Two wait, and the first is woken in vain, because its unlocker took the lock again: it is still the first. */
+static int keeps_its_place(void *arg)
+{
+    (void)arg;
+    line l = {.m = RAD_MUTEX_INIT};
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    assert_int_equal(rad_mutex_lock_until(&l.m, 0), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rad_nursery_spawn(&n, NULL, stand_in_line, &l), 0);
+        while (l.waiting == i) rad_yield();
+    }
+    for (int i = 0; i < 3; i++) {
+        rad_mutex_unlock(&l.m);
+        if (rad_mutex_lock_until(&l.m, 0) != 0) break; /* a busy machine: it was handed over */
+        rad_yield();
+    }
+    if (rad_mutex_is_mine(&l.m)) rad_mutex_unlock(&l.m);
+    assert_int_equal(rad_nursery_wait(&n), 0);
+    for (int i = 0; i < 2; i++) assert_int_equal(l.order[i], i);
+    return 0;
+}
+
 static int wants_it_once(void *arg)
 {
     line *l = arg;
@@ -188,6 +211,7 @@ static void those_who_wait_get_it(void **state)
     (void)state;
     run(1, is_handed_over, NULL);
     run(1, in_line, NULL);
+    run(1, keeps_its_place, NULL);
     for (uint32_t workers = 1; workers <= 2; workers++) run(workers, hog, NULL);
 }
 
