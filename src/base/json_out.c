@@ -7,7 +7,7 @@
 
 static bool is_on_line(const rad_json_out *j)
 {
-    return j->line > 0 && j->depth >= j->line;
+    return j->compact || (j->line > 0 && j->depth >= j->line);
 }
 
 static void put_line_end(rad_json_out *j)
@@ -17,12 +17,12 @@ static void put_line_end(rad_json_out *j)
 
 static void begin_value(rad_json_out *j, const char *key)
 {
-    if (j->filled[j->depth]) rad__bytes_put(j->to, ", ", is_on_line(j) ? 2 : 1);
+    if (j->filled[j->depth]) rad__bytes_put(j->to, ", ", is_on_line(j) && !j->compact ? 2 : 1);
     if (j->depth > 0 && !is_on_line(j)) put_line_end(j);
     j->filled[j->depth] = true;
     if (key == NULL) return;
     rad__put_json_string(j->to, key, strlen(key), j->letters);
-    rad__bytes_put(j->to, ": ", 2);
+    rad__bytes_put(j->to, ": ", j->compact ? 1 : 2);
 }
 
 void rad__out_begin(rad_json_out *j, rad_bytes *to, enum rad_json_letters letters)

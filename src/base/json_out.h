@@ -13,6 +13,7 @@ typedef struct rad_json_out {
     uint32_t depth;
     uint32_t line;                   /* what is at least as deep is on one line; 0: nothing is */
     bool filled[RAD_JSON_OUT_DEPTH]; /* it has something already */
+    bool compact;                    /* all on one line, without blanks */
 } rad_json_out;
 
 /* Opens the one object, and closes it, with a line end. */

@@ -1,6 +1,7 @@
 /* load_logs.c — `raddle load replay`, `analyze`, `report`, `strip` and `export`: what can be done with a log. */
 #include "load.h"
 
+#include "command/json.h"
 #include "os/file.h"
 
 #include <inttypes.h>
@@ -53,16 +54,26 @@ static const option REPLAY_OPTIONS[] = {
     OPTION_JSON(log_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
+static void verdict_json(cli *c, const rad_load_verdict *v, const rad_load_facts *f)
+{
+    writer j;
+    put_begin_compact(&j, c);
+    put_bool(&j, "same", v->same);
+    put_bool(&j, "cut_off", v->cut_off);
+    put_count(&j, "turns", v->turns);
+    put_count(&j, "records", v->records);
+    put_count(&j, "record", v->record);
+    put_count(&j, "seed", f->seed);
+    put_count(&j, "requests", f->requests);
+    put_end(&j);
+}
+
 static void tell_verdict(cli *c, const char *path, const rad_load_verdict *v, const rad_load_result *r, bool json)
 {
     rad_load_facts f = {.seed = 0};
     if (r != NULL) rad_load_result_facts(r, &f);
     if (json) {
-        out(c,
-            "{\"same\":%s,\"cut_off\":%s,\"turns\":%" PRIu64 ",\"records\":%" PRIu64 ",\"record\":%" PRIu64
-            ",\"seed\":%" PRIu64 ",\"requests\":%" PRIu64 "}\n",
-            v->same ? "true" : "false", v->cut_off ? "true" : "false", v->turns, v->records, v->record, f.seed,
-            f.requests);
+        verdict_json(c, v, &f);
         return;
     }
     if (!v->same)
@@ -170,37 +181,54 @@ static int check_percentiles(cli *c, const char *list)
     }
 }
 
-static void print_time(cli *c, uint64_t ns, bool json, const char *what)
+static void time_json(writer *j, const char *key, uint64_t ns)
 {
-    if (json && ns == RAD_LOAD_NO_DATA)
-        out(c, "null");
-    else if (json)
-        out(c, "%" PRIu64, ns);
-    else if (ns == RAD_LOAD_NO_DATA)
+    if (ns == RAD_LOAD_NO_DATA)
+        put_json(j, key, "null");
+    else
+        put_count(j, key, ns);
+}
+
+static void print_time(cli *c, uint64_t ns, const char *what)
+{
+    if (ns == RAD_LOAD_NO_DATA)
         out(c, "      no data %s", what);
     else
         out(c, " %12.3f ms %s", (double)ns * 1e-6, what);
 }
 
+/* Of one percentile: `name` is its number, as it was typed. */
+static void print_percentile(cli *c, const rad_load_result *r, uint32_t ppm, const char *name, writer *j)
+{
+    uint64_t service = rad_load_percentile(r, false, ppm), response = rad_load_percentile(r, true, ppm);
+    if (j == NULL) {
+        out(c, "p%-7s", name);
+        print_time(c, service, "service ");
+        print_time(c, response, "response");
+        out(c, "\n");
+        return;
+    }
+    char key[80];
+    snprintf(key, sizeof key, "p%s", name);
+    put_object(j, key);
+    time_json(j, "service_ns", service);
+    time_json(j, "response_ns", response);
+    put_close(j, '}');
+}
+
 static void print_percentiles(cli *c, const rad_load_result *r, const char *list, bool json)
 {
-    bool first = true;
-    for (const char *at = list; *at != 0; first = false) {
+    writer j;
+    if (json) put_begin_compact(&j, c);
+    for (const char *at = list; *at != 0; at += *at == ',') {
         const char *begin = at;
+        char name[64];
         uint32_t ppm = 0;
         read_percent(&at, &ppm);
-        int length = (int)(at - begin);
-        if (json)
-            out(c, "%s\"p%.*s\":{\"service_ns\":", first ? "{" : ",", length, begin);
-        else
-            out(c, "p%-7.*s", length, begin);
-        print_time(c, rad_load_percentile(r, false, ppm), json, "service ");
-        if (json) out(c, ",\"response_ns\":");
-        print_time(c, rad_load_percentile(r, true, ppm), json, "response");
-        out(c, json ? "}" : "\n");
-        at += *at == ',';
+        snprintf(name, sizeof name, "%.*s", (int)(at - begin), begin);
+        print_percentile(c, r, ppm, name, json ? &j : NULL);
     }
-    if (json) out(c, "}\n");
+    if (json) put_end(&j);
 }
 
 static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)

@@ -27,6 +27,12 @@ void put_begin(writer *j, cli *c)
     end(j);
 }
 
+void put_begin_compact(writer *j, cli *c)
+{
+    put_begin(j, c);
+    j->out.compact = true;
+}
+
 void put_end(writer *j)
 {
     rad__out_end(begin(j));

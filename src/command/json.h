@@ -12,8 +12,9 @@ typedef struct writer {
     rad_bytes bytes;
 } writer;
 
-void put_begin(writer *j, cli *c) RAD_COMMAND(put_begin); /* opens the one object */
-void put_end(writer *j) RAD_COMMAND(put_end);             /* closes it, with a line end */
+void put_begin(writer *j, cli *c) RAD_COMMAND(put_begin);                 /* opens the one object */
+void put_begin_compact(writer *j, cli *c) RAD_COMMAND(put_begin_compact); /* the same, for one line without blanks */
+void put_end(writer *j) RAD_COMMAND(put_end);                             /* closes it, with a line end */
 
 void put_object(writer *j, const char *key) RAD_COMMAND(put_object);
 void put_array(writer *j, const char *key) RAD_COMMAND(put_array);

@@ -5,6 +5,7 @@
  * GitHub's reporters read. */
 #include "test.h"
 
+#include "base/escape.h"
 #include "os/file.h"
 
 #include <stdio.h>
@@ -88,23 +89,6 @@ static void tell_json(test_report *r, const catalog *k, const test_outcome *o)
 
 /* ---- JUnit ---------------------------------------------------------------------------------------- */
 
-/* XML 1.0 has no place for control characters; the gate has made them visible already. */
-static void put_xml(rad_bytes *b, const char *text, size_t size, bool lines)
-{
-    for (size_t i = 0; i < size; i++) {
-        const char *as = text[i] == '&'    ? "&amp;"
-                         : text[i] == '<'  ? "&lt;"
-                         : text[i] == '>'  ? "&gt;"
-                         : text[i] == '"'  ? "&quot;"
-                         : text[i] == '\n' ? (lines ? "\n" : "&#10;")
-                                           : NULL;
-        if (as)
-            rad__bytes_put(b, as, strlen(as));
-        else if ((unsigned char)text[i] >= ' ')
-            rad__bytes_put(b, &text[i], 1);
-    }
-}
-
 static void put_plain(rad_bytes *b, const char *text)
 {
     rad__bytes_put(b, text, strlen(text));
@@ -115,7 +99,7 @@ static void put_attribute(rad_bytes *b, const char *name, const char *value)
     put_plain(b, " ");
     put_plain(b, name);
     put_plain(b, "=\"");
-    put_xml(b, value, strlen(value), false);
+    rad__put_xml_text(b, value, strlen(value), RAD_READABLE_NAME);
     put_plain(b, "\"");
 }
 
@@ -146,13 +130,13 @@ static void add_case(test_report *r, const test_outcome *o)
         put_attribute(b, "message", o->message);
         put_attribute(b, "type", o->kind ? o->kind : "unfit");
         put_plain(b, ">");
-        put_xml(b, (const char *)o->details.data, o->details.size, true);
+        rad__put_xml_text(b, (const char *)o->details.data, o->details.size, RAD_READABLE_LINES);
         put_plain(b, "</");
         put_plain(b, element);
         put_plain(b, ">\n");
     } else {
         put_plain(b, "      <system-out>");
-        put_xml(b, o->message, strlen(o->message), true);
+        rad__put_xml_text(b, o->message, strlen(o->message), RAD_READABLE_LINES);
         put_plain(b, "</system-out>\n");
     }
     put_plain(b, "    </testcase>\n");
