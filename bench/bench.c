@@ -11,6 +11,18 @@ double bench_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+const char *bench_count(uint64_t number, char text[BENCH_COUNT_TEXT])
+{
+    char plain[BENCH_COUNT_TEXT];
+    int size = snprintf(plain, sizeof plain, "%llu", (unsigned long long)number), at = 0;
+    for (int i = 0; i < size; i++) {
+        if (i > 0 && (size - i) % 3 == 0) text[at++] = ',';
+        text[at++] = plain[i];
+    }
+    text[at] = 0;
+    return text;
+}
+
 uint32_t bench_samples(const bench *b)
 {
     return b->tiny ? 1 : BENCH_SAMPLES;

@@ -38,6 +38,10 @@ int bench_close_plain(bench *b);
 uint32_t bench_samples(const bench *b);
 double bench_now(void); /* seconds */
 
+/* "1,234,567", for the tables of docs/scoreboard.md. */
+enum { BENCH_COUNT_TEXT = 32 };
+const char *bench_count(uint64_t number, char text[BENCH_COUNT_TEXT]);
+
 /* One line of the table: the median of the samples and their range; `samples` is sorted in place. */
 void bench_row(bench *b, const char *what, const char *unit, double *samples, uint32_t count);
 

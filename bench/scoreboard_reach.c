@@ -120,6 +120,12 @@ static reach measure(const rad_target *t, const char *strategy, uint32_t seeds, 
 
 /* ---- The table -------------------------------------------------------------------------------------- */
 
+static void print_mean(const char *before, double mean, const char *after)
+{
+    char text[BENCH_COUNT_TEXT];
+    printf("%s%s%s", before, bench_count((uint64_t)(mean + 0.5), text), after);
+}
+
 static void print_reach(const reach *r, bool median)
 {
     if (!r->known)
@@ -127,9 +133,9 @@ static void print_reach(const reach *r, bool median)
     else if (r->found == 0)
         printf("never");
     else
-        printf("%.0f", r->mean);
+        print_mean("", r->mean, "");
     if (!r->known || r->found == 0) return;
-    if (median) printf(" (%.0f)", r->median);
+    if (median) print_mean(" (", r->median, ")");
     if (r->found < r->seeds) printf(" in %u/%u", r->found, r->seeds);
 }
 

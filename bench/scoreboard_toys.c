@@ -99,18 +99,28 @@ static void try_twin(entry *e, const rad_target *t, uint32_t oracle, uint64_t ru
     }
 }
 
-static void tell(const entry *e, FILE *json)
+/* A row of docs/scoreboard.md, which tools/write_scoreboard.sh puts there. */
+static void print_row(const entry *e)
 {
-    char twin[64];
-    snprintf(twin, sizeof twin, "%s%llu %s%s", e->complete ? "all " : "", (unsigned long long)e->twin_schedules,
-             e->by_state ? "states" : "schedules", e->complete ? "" : ", not all");
-    const char *bug = e->found ? "found" : e->hard ? "-" : "MISSED";
-    const char *replay = e->replayed ? "replays" : e->hard ? "-" : "DIFFERS";
-    printf("  %-15s %-7s %6llu %6.2f s %4llu %4llu %-9s %-8s %6llu %12llu %-8s %s\n", e->name, bug,
-           (unsigned long long)e->runs, e->seconds, (unsigned long long)e->shrunk, (unsigned long long)e->preemptions,
-           e->certificate == RAD_MINIMAL ? "minimal" : "-", replay, (unsigned long long)e->twin_reports,
-           (unsigned long long)e->twin_evaluations, e->twin_reached ? "reached" : "NEVER", twin);
-    if (json == NULL) return;
+    char runs[BENCH_COUNT_TEXT], evaluations[BENCH_COUNT_TEXT], schedules[BENCH_COUNT_TEXT];
+    if (e->hard)
+        printf("| %s | below | - | - | - |", e->name);
+    else if (!e->found)
+        printf("| %s | **missed** | - | - | - |", e->name);
+    else
+        printf("| %s | %s | %llu | %llu | %s |", e->name, bench_count(e->runs, runs), (unsigned long long)e->shrunk,
+               (unsigned long long)e->preemptions,
+               !e->replayed                    ? "**replay differs**"
+               : e->certificate == RAD_MINIMAL ? "minimal"
+                                               : "no");
+    printf(" %llu | %s%s | %s%s%s |\n", (unsigned long long)e->twin_reports,
+           bench_count(e->twin_evaluations, evaluations), e->twin_reached ? "" : ", **bug's site not reached**",
+           bench_count(e->twin_schedules, schedules), e->by_state ? " states" : "", e->complete ? "" : ", not all");
+    fflush(stdout);
+}
+
+static void put_json(const entry *e, FILE *json)
+{
     fprintf(json,
             "{\"suite\": \"toys\", \"name\": \"%s\", \"sought\": %s, \"found\": %s, \"runs\": %llu, "
             "\"shrunk\": %llu, "
@@ -129,8 +139,8 @@ int main(int argc, char **argv)
     if (!bench_open_plain(&b, "scoreboard_toys", argc, argv)) return 2;
     uint64_t runs = b.tiny ? 3000 : 100000;
     bool good = true;
-    printf("  %-15s %-7s %6s %8s %4s %4s %-9s %-8s %6s %12s %-8s %s\n", "machine", "bug", "runs", "time", "list", "pre",
-           "certified", "replay", "twin", "evaluations", "site", "twin exhaustively");
+    printf("| machine | runs | choices left | preemptions | certified | reports on the fixed version | evaluations | "
+           "schedules of the fixed version, all of them |\n|---|---|---|---|---|---|---|---|\n");
     for (uint32_t i = 0; rad_machine_at(i) != NULL; i++) {
         rad_target t;
         rad_error error = {0};
@@ -140,7 +150,8 @@ int main(int argc, char **argv)
         e.hard = strcmp(e.name, "safestack") == 0;
         uint32_t oracle = e.hard ? RAD_ORACLE_ASSERT : try_bug(&e, &t, runs);
         try_twin(&e, &t, oracle, b.tiny ? runs / 3 : runs);
-        tell(&e, b.json);
+        print_row(&e);
+        if (b.json) put_json(&e, b.json);
         good &= e.hard || (e.found && e.replayed);
         good &= e.twin_reports == 0 && e.twin_evaluations > 0 && e.twin_reached;
     }

@@ -9,6 +9,7 @@
 #
 #   PLANTED_JSON    a file that gets all entries, one a line      PLANTED_LISTS   another directory with lists
 #   PLANTED_PART    I/N: only bugs number I, I + N, …             PLANTED_JOBS    bugs planted at the same time
+#   PLANTED_TABLE   a file that gets the table of docs/scoreboard.md, of the bugs in exec.txt
 #   PLANTED_TRIES   how often a missed bug is tried               PLANTED_MEMORY  KiB for a test of sessions
 #
 # Exits 1 when a bug was missed, 2 when a list is wrong, a bug does not compile or a test fails without a bug.
@@ -201,6 +202,21 @@ entry() { # BUG: its line for the scoreboard
     printf '"twin_reports": 0, "twin_evaluations": %d, "twin_reached": true}\n' "$evaluations"
 }
 
+table_row() { # BUG: the same for docs/scoreboard.md, which has a table of the executor's
+    read -r what runs size workers text <"$1/answer"
+    [ "$what" = found ] || runs='**missed**'
+    case $text in "test_"*) size=- workers=- ;; *) ;; esac
+    [ ${#text} -le 90 ] || text="${text:0:87}..."
+    printf '%s\n' "$runs" | sed -e :a -e 's/^\([0-9]*[0-9]\)\([0-9]\{3\}\)/\1,\2/' -e ta | tr -d '\n' >"$1/runs"
+    echo "| $(cat "$1/name") | $(cat "$1/depth") | $(cat "$1/runs") | $size | $workers | $text |"
+}
+
+write_table() { # FILE: of the bugs of exec.txt that were tried
+    echo '| bug | depth | runs | instructions | workers | reported |'
+    echo '|---|---|---|---|---|---|'
+    for bug in "$work"/bugs/exec.*; do [ ! -f "$bug/answer" ] || table_row "$bug"; done
+} >"$1"
+
 write_json() {
     mkdir -p build
     for list in "$lists"/*.txt; do
@@ -269,6 +285,7 @@ for bug in "$work"/bugs/*; do
     done
 done
 ! $all || write_json
+[ -z "${PLANTED_TABLE:-}" ] || write_table "$PLANTED_TABLE"
 summarize
 wrong=$(cat "$work"/bugs/*/answer | grep -c '^wrong')
 found=$(cat "$work"/bugs/*/answer | grep -c '^found')

@@ -17,21 +17,22 @@ status=0
 for path in bench/scoreboard_*.c; do
     name=$(basename "$path" .c)
     printf '== %s\n' "$name"
-    "$build/tests/$name" --json "$parts/$name.jsonl" || { echo "$name: status $?"; status=1; }
+    "$build/tests/$name" --json "$parts/$name.jsonl" | tee "$parts/$name.md" || { echo "$name: status $?"; status=1; }
     echo
 done
 echo "== fiber programs with bugs of real projects"
-bench/scoreboard_kernels.sh "$build" --json "$parts/kernels.jsonl" || { echo "kernels: status $?"; status=1; }
+bench/scoreboard_kernels.sh "$build" --json "$parts/kernels.jsonl" | tee "$parts/kernels.md" || { echo "kernels: status $?"; status=1; }
 echo
 echo "== programs with threads of the literature"
-bench/scoreboard_threads.sh "$build" --json "$parts/threads.jsonl" || { echo "threads: status $?"; status=1; }
+bench/scoreboard_threads.sh "$build" --json "$parts/threads.jsonl" | tee "$parts/threads.md" || { echo "threads: status $?"; status=1; }
 echo
 echo "== planted bugs"
-PLANTED_JSON=$parts/planted.jsonl bash tools/planted.sh || { echo "planted: status $?"; status=1; }
+PLANTED_JSON=$parts/planted.jsonl PLANTED_TABLE=$parts/planted.md bash tools/planted.sh || { echo "planted: status $?"; status=1; }
 {
     printf '{"entries": [\n'
     cat "$parts"/*.jsonl | sed '$!s/$/,/'
     printf ']}\n'
 } >"$build/scoreboard.json"
 echo "results: ${build##*/}/scoreboard.json"
+echo "tools/write_scoreboard.sh ${build##*/}/scoreboard-parts/*.md puts the tables into docs/scoreboard.md"
 exit $status

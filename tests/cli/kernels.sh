@@ -43,6 +43,7 @@ fi
 "$src/bench/scoreboard_kernels.sh" "$build" --tiny --programs . --json kernels.json >out 2>err
 status=$?
 status 0 "every bug is found and replayed, no repaired program reports"
+check "they are the rows of docs/scoreboard.md" "$src/tools/write_scoreboard.sh" --check out
 while read -r name; do
     grep -qE "\"name\": \"$name\", \"found\": true.* \"twin_reports\": 0," kernels.json
     report $? "$name: found, and silent when repaired" err
