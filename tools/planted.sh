@@ -205,8 +205,8 @@ entry() { # BUG: its line for the scoreboard
 table_row() { # BUG: the same for docs/scoreboard.md, which has a table of the executor's
     read -r what runs size workers text <"$1/answer"
     [ "$what" = found ] || runs='**missed**'
-    case $text in "test_"*) size=- workers=- ;; *) ;; esac
-    [ ${#text} -le 90 ] || text="${text:0:87}..."
+    [ "$workers" != 0 ] || { size=- && workers=-; } # it was not the hunt that found it
+    text=$(printf '%s\n' "$text" | sed 's/^\(.\{87\}\).\{4,\}$/\1.../')
     printf '%s\n' "$runs" | sed -e :a -e 's/^\([0-9]*[0-9]\)\([0-9]\{3\}\)/\1,\2/' -e ta | tr -d '\n' >"$1/runs"
     echo "| $(cat "$1/name") | $(cat "$1/depth") | $(cat "$1/runs") | $size | $workers | $text |"
 }
