@@ -39,8 +39,8 @@ rt_tests() { # FILE
     fiber.* | slots.*)
         near="$handles $stacks $waits lab_l2:nurseries_are_clean rt_cap rt_watch rt_stress_fiber"
         last="tsan:rt_visit tsan:rt_cap" ;;
-    life.* | strand.*)
-        near="lab_l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_life rt_watch rt_stress_sched" ;;
+    state_word.* | strand.*)
+        near="lab_l2:the_life_of_a_fiber_is_clean $stacks $handles $waits rt_state_word rt_watch rt_stress_sched" ;;
     local.* | order.* | pool.*) near="rt_order rt_stress_chan" last="tsan:rt_order tsan:rt_edges" ;;
     nursery.*) near="lab_l2:nurseries_are_clean rt_visit rt_stress_fiber" last=tsan:rt_visit ;;
     io.* | poller.* | ready.* | service.*)

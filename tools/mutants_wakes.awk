@@ -48,9 +48,9 @@ function runtime_words() {
     answerers = answerers "|rad__worker_left|rad__worker_wake_resting"
     bells = "(->bell|->calls|->waiting), 1"
     publishers = publishers "|rad__unlock|unlock_all|rad__queue_put|rad__queue_put_first|rad__worker_put_later" \
-        "|rad__life_(begin|own|yield|end|retire)"
+        "|rad__state_(begin|own|yield|end|retire)"
     sees_nothing("rad__fiber_is_canceled rad__overdue_any rad__wait_give_up rad__blocking_any alarm_is_on is_due " \
-        "is_canceled is_queued is_parked nothing_can_happen rad__life_signalled rad__worker_waits job_withdraw " \
+        "is_canceled is_queued is_parked nothing_can_happen rad__state_signalled rad__worker_waits job_withdraw " \
         "rad__exec_is_away rad__os_thread_sleeps", "false")
     sees_nothing("rad__ready_waits rad__ready_look rad__idle_parked rad__blocking_threads rad__ready_threads " \
         "wanted_of waiting", "0")
@@ -64,9 +64,9 @@ function runtime_words() {
     glance("[a-z_]+->(waiters|readers|writers|takers|senders|receivers)\\.first", "NULL")
     glance("word & (WAITING|WRITER|CONTENDED|WOKEN|\\(WAITING \\| WRITER\\))", "0")
     # Another incarnation, question or round passes for the same.
-    glance("rad__(fiber|life)_generation\\([^()]*\\) == [a-z.>-]+", "true")
+    glance("rad__(fiber|state)_generation\\([^()]*\\) == [a-z.>-]+", "true")
     glance("canceled == rad__fiber_generation\\([^()]*\\)", "true")
-    glance("rad__(fiber|life)_generation\\([^()]*\\) != [a-z.>-]+", "false")
+    glance("rad__(fiber|state)_generation\\([^()]*\\) != [a-z.>-]+", "false")
     glance("file->question == (question|\\([a-z0-9_]+\\)\\([^()]*\\))", "true")
     glance("\\(uint64_t\\)b->round \\+ 1 != c->want", "false")
 }

@@ -35,7 +35,7 @@ typedef struct view {
  * meanwhile. */
 static void look_at_parked(view *v, rad_slot *slot, uint64_t word)
 {
-    if (rad__life_state(word) != RAD_FIBER_PARKED) return;
+    if (rad__state_of(word) != RAD_FIBER_PARKED) return;
     if (!rad__strand_hold(&slot->strand, word)) return;
     const rad_fiber_stack *fiber_stack = slot->strand.fiber_stack;
     v->parked = true;
@@ -67,9 +67,9 @@ static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uint
 static void look_at_runner(view *v, const rad_slot *slot, uint64_t word)
 {
     const rad_runtime *rt = slot->strand.runtime;
-    uint32_t worker = rad__life_owner(word);
+    uint32_t worker = rad__state_owner(word);
     if (!rt->peeks || worker >= rad__sched_seats(&rt->exec->sched)) return;
-    runner meant = {slot, rad__life_generation(word)};
+    runner meant = {slot, rad__state_generation(word)};
     switch (rad__os_peek(&rt->exec->shells[worker].thread, where_it_runs, &meant, &v->calls)) {
     case RAD_PEEK_TOLD: /* the worker was just going over to it, with its code on the fiber's stack */
         if (rad__backtrace_is_in(v->calls.at[0], (void (*)(void))rad__strand_run)) v->calls.count = 0;
@@ -110,11 +110,11 @@ static bool is_alive(enum rad_fiber_state state)
 static bool dump_fiber(dump *d, rad_slot *slot)
 {
     FILE *to = d->to;
-    uint64_t word = rad__life_look(&slot->strand.life);
-    enum rad_fiber_state state = rad__life_state(word);
+    uint64_t word = rad__state_look(&slot->strand.state_word);
+    enum rad_fiber_state state = rad__state_of(word);
     if (!is_alive(state)) return false;
     view v = {0};
-    bool runs = state == RAD_FIBER_OWNED && rad__life_owner(word) != RAD_LIFE_NOBODY;
+    bool runs = state == RAD_FIBER_OWNED && rad__state_owner(word) != RAD_STATE_NOBODY;
     if (runs)
         look_at_runner(&v, slot, word);
     else
@@ -126,11 +126,11 @@ static bool dump_fiber(dump *d, rad_slot *slot)
         rad__waited_print(&v.waited, slot->strand.runtime, to);
         dump_since(slot, d->now, to);
     } else if (runs) {
-        rad__readable_print(to, "runs on worker %u", rad__life_owner(word));
+        rad__readable_print(to, "runs on worker %u", rad__state_owner(word));
     } else { /* held by another dump, or woken just now */
         rad__readable_print(to, state == RAD_FIBER_ASSIGNED ? "can run" : "waits");
     }
-    if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__life_generation(word))
+    if (atomic_load_explicit(&slot->canceled, memory_order_relaxed) == rad__state_generation(word))
         rad__readable_print(to, ", cancelled");
     rad__readable_print(to, "\n");
     dump_backtrace(d, &v);
@@ -149,7 +149,7 @@ void rad__dump(rad_runtime *rt, FILE *to)
         if (shown < MOST)
             shown += dump_fiber(&d, slot);
         else
-            more += is_alive(rad__life_state(rad__life_look(&slot->strand.life)));
+            more += is_alive(rad__state_of(rad__state_look(&slot->strand.state_word)));
     if (more > 0) rad__readable_print(to, "  … and %llu more\n", (unsigned long long)more);
     rad__symbols_close(&d.symbols);
 }

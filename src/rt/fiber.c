@@ -158,7 +158,7 @@ static __attribute__((noinline)) void slot_forget_cancel(rad_slot *slot)
 
 void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
 {
-    uint32_t generation = rad__life_begin(&slot->strand.life);
+    uint32_t generation = rad__state_begin(&slot->strand.state_word);
     if (RAD_UNLIKELY(atomic_load_explicit(&slot->canceled, memory_order_relaxed) != 0)) slot_forget_cancel(slot);
     slot->fn = fn;
     slot->arg = arg;
@@ -195,8 +195,8 @@ void rad__fiber_enumerate(rad_slot *slot, rad_core *core)
 
 void rad__fiber_undo(rad_slot *slot, rad_core *core)
 {
-    rad__life_own(&slot->strand.life, 0);
-    rad__life_end(&slot->strand.life);
+    rad__state_own(&slot->strand.state_word, 0);
+    rad__state_end(&slot->strand.state_word);
     rad__slot_recycle(slot->strand.runtime, core, slot);
 }
 
@@ -336,7 +336,7 @@ void rad__slot_cancel(rad_slot *slot, uint32_t generation)
     do /* whoever comes too late, with an old handle, does not overwrite what a later fiber was told */
         if (rad__fiber_generation(&slot->strand) != generation) return;
     while (!atomic_compare_exchange_weak_explicit(&slot->canceled, &before,
-                                                  generation, /* U1 of life.h; pairs with the load */
+                                                  generation, /* U1 of state_word.h; pairs with the load */
                                                   memory_order_acq_rel, memory_order_acquire));
     rad__strand_unpark(rad__core(), &slot->strand, generation); /* passes it on */
 }

@@ -73,7 +73,7 @@ static inline rad_slot *rad__slot_of(rad_strand *s)
 
 static inline uint32_t rad__fiber_generation(const rad_strand *s)
 {
-    return rad__life_generation(rad__life_look(&s->life));
+    return rad__state_generation(rad__state_look(&s->state_word));
 }
 
 /* Whether its fiber has this RW lock to read, as far as the slot knows: one of them. For reports, too. */

@@ -16,7 +16,7 @@ static rad_slot *slots_of(rad_runtime *rt)
 
 static bool is_alive(const rad_slot *slot)
 {
-    enum rad_fiber_state state = rad__life_state(rad__life_look(&slot->strand.life));
+    enum rad_fiber_state state = rad__state_of(rad__state_look(&slot->strand.state_word));
     return state != RAD_FIBER_IDLE && state != RAD_FIBER_DONE;
 }
 
@@ -199,8 +199,8 @@ static uint32_t collect(rad_runtime *rt, edge *edges)
     uint32_t count = 0;
     for (rad_slot *slot = slots_of(rt); slot != NULL && count < CYCLE_MOST; slot = slot->made_before) {
         rad_waited waited;
-        uint64_t word = rad__life_look(&slot->strand.life);
-        if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(&slot->strand, word)) continue;
+        uint64_t word = rad__state_look(&slot->strand.state_word);
+        if (rad__state_of(word) != RAD_FIBER_PARKED || !rad__strand_hold(&slot->strand, word)) continue;
         rad__waited_look(&waited, slot);
         const rad_family *family = slot->family;
         rad__strand_let_go(&slot->strand);

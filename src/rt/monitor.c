@@ -52,7 +52,7 @@ static void expire_overdue(rad_monitor *w, rad_rt_worker *rt_worker, uint64_t no
         uint32_t count = rad__wheel_expire(&rt_worker->wheel, now, expired, EXPIRED_AT_ONCE);
         for (uint32_t i = 0; i < count; i++) {
             rad_strand *s = expired[i].who;
-            if (rad__life_unpark(&s->life, expired[i].ticket) == RAD_UNPARK_QUEUE)
+            if (rad__state_unpark(&s->state_word, expired[i].ticket) == RAD_UNPARK_QUEUE)
                 rad__overdue_put(&w->runtime->overdue, s);
         }
     }

@@ -5,7 +5,7 @@
  *     slot         what belongs to one fiber; used again for the next one, under another generation       fiber.h
  *     strand       what the executor sees of it: a task whose run switches to the fiber's stack           strand.h
  *     fiber stack  a stack, and the context saved on it; taken at the first run, given back at the end    fiber_stack.h
- *     life         one word: state, signal, owner and generation of a fiber                               life.h
+ *     state word   one word: state, signal, owner and generation of a fiber                               state_word.h
  *     rt_worker    what a worker has: idle slots, fiber stacks (a cache), timers (its wheel)              here
  *     core         the part of it that calls of fibers use; it comes first                                strand.h
  *     waiter       one that waits, for one or more clauses; the first that is done claims it              wait.h

@@ -62,7 +62,7 @@ static void put_due(rad_worker *w, const rad_expired *expired, uint32_t count)
     for (uint32_t i = 0; i < count; i++) __builtin_prefetch(expired[i].who);
     for (uint32_t i = 0; i < count; i++) {
         rad_strand *s = expired[i].who;
-        if (rad__life_unpark(&s->life, expired[i].ticket) != RAD_UNPARK_QUEUE) continue;
+        if (rad__state_unpark(&s->state_word, expired[i].ticket) != RAD_UNPARK_QUEUE) continue;
         __builtin_prefetch(s->fiber_stack);
         woken[woken_count++] = s;
     }

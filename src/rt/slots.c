@@ -114,7 +114,7 @@ rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
 
 void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
 {
-    rad__life_retire(&slot->strand.life);
+    rad__state_retire(&slot->strand.state_word);
     slot->next = NULL;
     if (core == NULL || core->runtime != rt || rt->is_capped) {
         give_shared(rt, slot);

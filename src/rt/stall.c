@@ -8,8 +8,8 @@ enum { FIRST_LOOK_PART = 4 }; /* of the limit */
 
 static bool owns(const rad_slot *slot, uint32_t worker)
 {
-    uint64_t word = rad__life_look(&slot->strand.life);
-    return rad__life_state(word) == RAD_FIBER_OWNED && rad__life_owner(word) == worker;
+    uint64_t word = rad__state_look(&slot->strand.state_word);
+    return rad__state_of(word) == RAD_FIBER_OWNED && rad__state_owner(word) == worker;
 }
 
 static rad_slot *owner_of(rad_runtime *rt, uint32_t worker)

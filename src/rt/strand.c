@@ -29,7 +29,7 @@ void rad__strand_open(rad_strand *s, rad_runtime *runtime)
 {
     s->task.run = rad__strand_run;
     s->runtime = runtime;
-    rad__life_init(&s->life);
+    rad__state_init(&s->state_word);
 }
 
 /* ---- Landing ----------------------------------------------------------------------------------------- */
@@ -38,15 +38,15 @@ void rad__strand_open(rad_strand *s, rad_runtime *runtime)
 static enum rad_run commit(rad_core *core, rad_strand *s)
 {
     switch ((enum rad_leave)s->leave) {
-    case RAD_LEAVE_YIELD: rad__life_yield(&s->life); return RAD_RUN_YIELD;
+    case RAD_LEAVE_YIELD: rad__state_yield(&s->state_word); return RAD_RUN_YIELD;
     case RAD_LEAVE_PARK:
-        s->last = (uint16_t)core->worker->id; /* passed on with the life to whoever unparks it */
-        if (rad__life_park(&s->life) == RAD_PARKED) return RAD_RUN_BLOCKED;
-        rad__life_yield(&s->life); /* it was signalled: it goes on, as one that is next */
+        s->last = (uint16_t)core->worker->id; /* passed on with the word to who unparks it */
+        if (rad__state_park(&s->state_word) == RAD_PARKED) return RAD_RUN_BLOCKED;
+        rad__state_yield(&s->state_word); /* it was signalled: it goes on, as one that is next */
         return RAD_RUN_AGAIN;
     default: /* the fiber stack first: another strand may want one as soon as this one can be used again */
         rad__strand_give_stack(core, s);
-        rad__life_end(&s->life);
+        rad__state_end(&s->state_word);
         rad__strand_ended(core, s);
         return RAD_RUN_DONE;
     }
@@ -78,10 +78,10 @@ static void take_over(rad_core *core, rad_fiber_stack *fiber_stack, rad_strand *
 {
     rad_strand *self = fiber_stack->strand;
     self->fiber_stack = NULL;
-    rad__life_end(&self->life);
+    rad__state_end(&self->state_word);
     rad__strand_ended(core, self);
     rad__exec_wake_thread(core->runtime->exec, rad__worker_left(core->worker, &self->task, RAD_RUN_DONE));
-    rad__life_own(&next->life, core->worker->id);
+    rad__state_own(&next->state_word, core->worker->id);
     fiber_stack->strand = next;
     next->fiber_stack = fiber_stack;
     core->running = next;
@@ -140,7 +140,7 @@ enum rad_run rad__strand_run(rad_task *task, rad_worker *w)
     if (RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) rad__poller_glance(core);
     if (RAD_UNLIKELY(rad__overdue_any(&rt->overdue))) s = overdue_first(core, s);
     if (RAD_UNLIKELY(s == NULL)) return RAD_RUN_BLOCKED; /* not ours any more */
-    rad__life_own(&s->life, w->id);
+    rad__state_own(&s->state_word, w->id);
     if (s->fiber_stack == NULL) rad__strand_take_stack(core, s);
     core->running = s;
     rad__context_switch(&core->context, &s->fiber_stack->context);
@@ -173,18 +173,18 @@ static void queue(rad_core *core, rad_strand *s)
 
 void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t generation)
 {
-    if (rad__life_unpark(&s->life, generation) == RAD_UNPARK_QUEUE) queue(core, s);
+    if (rad__state_unpark(&s->state_word, generation) == RAD_UNPARK_QUEUE) queue(core, s);
 }
 
 bool rad__strand_hold(rad_strand *s, uint64_t word)
 {
-    return rad__life_hold(&s->life, word);
+    return rad__state_hold(&s->state_word, word);
 }
 
 void rad__strand_let_go(rad_strand *s)
 {
-    if (rad__life_park(&s->life) == RAD_PARKED) return;
-    rad__life_yield(&s->life); /* it was woken meanwhile */
+    if (rad__state_park(&s->state_word) == RAD_PARKED) return;
+    rad__state_yield(&s->state_word); /* it was woken meanwhile */
     queue(rad__core(), s);
 }
 

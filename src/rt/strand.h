@@ -29,7 +29,7 @@
 #include "exec/thread/thread.h"
 #include "os/exceptions.h"
 #include "rt/fiber_stack.h"
-#include "rt/life.h"
+#include "rt/state_word.h"
 
 typedef struct rad_core rad_core;
 typedef struct rad_runtime rad_runtime;
@@ -38,7 +38,7 @@ enum rad_leave { RAD_LEAVE_YIELD = 0, RAD_LEAVE_PARK, RAD_LEAVE_END };
 
 struct rad_strand {
     rad_task task; /* first: the executor's view of it */
-    rad_life life;
+    rad_state_word state_word;
     rad_fiber_stack *fiber_stack; /* NULL: it did not run yet */
     rad_runtime *runtime;
     uint8_t leave; /* what it wants of whoever is landed on */
@@ -118,7 +118,7 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
     core->left = self;
     core->running = next;
     if (next != NULL) {
-        rad__life_own(&next->life, core->worker->id);
+        rad__state_own(&next->state_word, core->worker->id);
         if (RAD_UNLIKELY(next->fiber_stack == NULL)) rad__strand_take_stack(core, next);
         to = &next->fiber_stack->context;
     }
@@ -133,7 +133,7 @@ RAD_INLINE void rad__strand_go(rad_core *core, rad_strand *next, enum rad_leave 
     rad_strand *left = core->left;
     if (left != NULL && left->leave == RAD_LEAVE_YIELD) { /* in line what is common and short */
         core->left = NULL;
-        rad__life_yield(&left->life);
+        rad__state_yield(&left->state_word);
         rad__worker_put_later(core->worker, &left->task);
     } else if (left != NULL) {
         rad__strand_commit(core, left);
@@ -152,7 +152,7 @@ RAD_INTERNAL void rad__strand_unpark(rad_core *core, rad_strand *s, uint32_t gen
 RAD_INTERNAL bool rad__strand_hold(rad_strand *s, uint64_t word);
 RAD_INTERNAL void rad__strand_let_go(rad_strand *s);
 
-/* A new incarnation of an idle strand has begun (rad__life_begin): queues it. By a fiber of the same runtime. */
+/* A new incarnation of an idle strand has begun (rad__state_begin): queues it. By a fiber of the same runtime. */
 RAD_INTERNAL void rad__strand_start(rad_core *core, rad_strand *s);
 
 #endif

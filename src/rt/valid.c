@@ -104,7 +104,7 @@ const char *rad__family_wrong(const rad_family *f)
 static const char *fiber_wrong(const rad_runtime *rt, const rad_slot *slot)
 {
     const rad_strand *s = &slot->strand;
-    enum rad_fiber_state state = rad__life_state(rad__life_look(&s->life));
+    enum rad_fiber_state state = rad__state_of(rad__state_look(&s->state_word));
     bool lives = state != RAD_FIBER_IDLE && state != RAD_FIBER_DONE;
     if (s->fiber_stack != NULL && s->fiber_stack->strand != s) return "a fiber: E1, its stack is another's";
     if (state == RAD_FIBER_PARKED && s->fiber_stack == NULL) return "a fiber: it is parked and has no stack";

@@ -1,7 +1,7 @@
 /* valid.h — do the structures of rt say what their headers claim? For the lab, between two steps: nobody holds a lock,
  * and nobody changes anything meanwhile. Each answers NULL, or which claim does not hold.
  *
- * Production does not call these: what it can check at once it asserts where it changes it (life.h). */
+ * Production does not call these: what it can check at once it asserts where it changes it (state_word.h). */
 #ifndef RAD_RT_VALID_H
 #define RAD_RT_VALID_H
 

@@ -113,14 +113,14 @@ void rad__crew_shut(void)
 /* Fewer steps, and the same outcomes:
  * queues     have models of their own, in which each of their operations is as if it were one step;
  * unlocking  lets others go on and sees nothing: whatever they do before it they could do after it;
- * life       whoever changes a word looks at it first, and looks again when it has changed meanwhile;
+ * state word whoever changes one looks at it first, and looks again when it has changed meanwhile;
  * others     is about the end, timers, files, the watch and sleeping workers, which are not there, or count for
  *            nobody to read. */
 void rad__crew_coarse(void)
 {
     static const char queues[] = "deque injector";
-    static const char silent[] = "rad__unlock rad__life_change:load rad__life_park:load rad__life_unpark:load "
-                                 "rad__life_retire:load "
+    static const char silent[] = "rad__unlock rad__state_change:load rad__state_park:load rad__state_unpark:load "
+                                 "rad__state_retire:load "
                                  "rad__sched_is_done rad__strand_run rad__wheel_next rad__urgent_any rad__ready_waits "
                                  "rad__fiber_waits_for rad__visit_begin rad__visit_end rad__idle_could_wake wake_one "
                                  "bits_any count_up";
@@ -211,8 +211,8 @@ void rad__crew_close(void)
     }
     RAD_MODEL_ASSERT(idle == slot_count); /* each was given back, once */
     for (uint32_t i = 0; i < slot_count; i++) {
-        uint64_t word = rad__life_look(&slots[i]->strand.life);
-        RAD_MODEL_ASSERT(rad__life_state(word) == RAD_FIBER_IDLE);
+        uint64_t word = rad__state_look(&slots[i]->strand.state_word);
+        RAD_MODEL_ASSERT(rad__state_of(word) == RAD_FIBER_IDLE);
         RAD_MODEL_ASSERT(slots[i]->strand.fiber_stack == NULL && fiber_stacks[i].strand == NULL);
         rad__free(fiber_stacks[i].base);
         rad__free(slots[i]);

@@ -124,5 +124,5 @@ static const rad_param join_params[] = {
 };
 
 RAD_MODEL(join, .name = "l2-join", .about = "handles of fibers: join, release, use of the slot again",
-          .params = join_params, .covers = "fiber slots life", .thread_count = join_threads, .thread_role = join_role,
-          .setup = join_setup, .body = join_body, .check = join_check);
+          .params = join_params, .covers = "fiber slots state_word", .thread_count = join_threads,
+          .thread_role = join_role, .setup = join_setup, .body = join_body, .check = join_check);

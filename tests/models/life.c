@@ -1,13 +1,13 @@
 /* life.c — a fiber's word: workers run it and park it, wakers wake it, and it runs on exactly one worker at a time, as
  * often as it is woken, until it has seen all that it waits for. A wake that is lost leaves everybody asleep, which
  * the lab reports as a deadlock; one that counts twice queues the fiber twice. */
-#include "rt/life.h"
 #include "lab/l2/model.h"
 #include "os/wait.h"
+#include "rt/state_word.h"
 
 enum { WORKERS, WAKERS, WAKES, LOOKERS };
 
-static rad_life life;
+static rad_state_word state;
 static uint32_t generation;
 static _Atomic uint32_t queued; /* the queue: 1 when the fiber is in it */
 static _Atomic uint32_t over;
@@ -55,17 +55,17 @@ static bool queue_take(void)
 static void life_setup(const rad_case *c)
 {
     (void)c;
-    rad__model_name(&life, sizeof life, "life");
+    rad__model_name(&state, sizeof state, "life");
     rad__model_name(&queued, sizeof queued, "queue");
     rad__model_name(&made, sizeof made, "made");
-    rad__life_init(&life);
-    generation = rad__life_begin(&life);
+    rad__state_init(&state);
+    generation = rad__state_begin(&state);
     atomic_init(&queued, 1);
 }
 
 static void the_end(const rad_case *c)
 {
-    rad__life_end(&life);
+    rad__state_end(&state);
     atomic_store_explicit(&over, 1, memory_order_relaxed);
     for (int64_t i = 0; i < c->params[WORKERS]; i++) { /* nobody will queue it again */
         atomic_store_explicit(&queued, 2, memory_order_relaxed);
@@ -76,7 +76,7 @@ static void the_end(const rad_case *c)
 /* One turn of the fiber: it looks at what there is, and parks when that is not all. */
 static void run(const rad_case *c, uint32_t worker)
 {
-    rad__life_own(&life, worker);
+    rad__state_own(&state, worker);
     RAD_MODEL_ASSERT(!running);
     running = true;
     do {
@@ -87,17 +87,17 @@ static void run(const rad_case *c, uint32_t worker)
             the_end(c);
             return;
         }
-    } while (rad__life_park(&life) == RAD_PARK_GOES_ON && (running = true));
+    } while (rad__state_park(&state) == RAD_PARK_GOES_ON && (running = true));
 }
 
 /* Looks at its stack, which nobody uses meanwhile. */
 static void look(void)
 {
-    uint64_t word = rad__life_look(&life);
-    if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__life_hold(&life, word)) return;
+    uint64_t word = rad__state_look(&state);
+    if (rad__state_of(word) != RAD_FIBER_PARKED || !rad__state_hold(&state, word)) return;
     RAD_MODEL_ASSERT(!running);
-    if (rad__life_park(&life) == RAD_PARKED) return;
-    rad__life_yield(&life);
+    if (rad__state_park(&state) == RAD_PARKED) return;
+    rad__state_yield(&state);
     queue_put();
 }
 
@@ -113,7 +113,7 @@ static void life_body(const rad_case *c, uint32_t thread)
     }
     for (int64_t i = 0; i < c->params[WAKES]; i++) {
         atomic_fetch_add_explicit(&made, 1, memory_order_relaxed); /* U1 */
-        enum rad_unpark answer = rad__life_unpark(&life, generation);
+        enum rad_unpark answer = rad__state_unpark(&state, generation);
         if (answer == RAD_UNPARK_QUEUE) queue_put();
     }
 }
@@ -121,11 +121,11 @@ static void life_body(const rad_case *c, uint32_t thread)
 static void life_check(const rad_case *c)
 {
     RAD_MODEL_ASSERT(seen == wanted(c));
-    RAD_MODEL_ASSERT(rad__life_state(rad__life_look(&life)) == RAD_FIBER_DONE);
-    RAD_MODEL_ASSERT(rad__life_unpark(&life, generation) == RAD_UNPARK_STALE);
-    rad__life_retire(&life);
-    RAD_MODEL_ASSERT(rad__life_begin(&life) == generation + 1);
-    RAD_MODEL_ASSERT(rad__life_unpark(&life, generation) == RAD_UNPARK_STALE);
+    RAD_MODEL_ASSERT(rad__state_of(rad__state_look(&state)) == RAD_FIBER_DONE);
+    RAD_MODEL_ASSERT(rad__state_unpark(&state, generation) == RAD_UNPARK_STALE);
+    rad__state_retire(&state);
+    RAD_MODEL_ASSERT(rad__state_begin(&state) == generation + 1);
+    RAD_MODEL_ASSERT(rad__state_unpark(&state, generation) == RAD_UNPARK_STALE);
 }
 
 static const rad_param life_params[] = {
@@ -137,5 +137,5 @@ static const rad_param life_params[] = {
 };
 
 RAD_MODEL(life, .name = "l2-life", .about = "a fiber's word: park against unpark, no wake lost, none twice",
-          .params = life_params, .covers = "life", .no_locals = true, .thread_count = life_threads,
+          .params = life_params, .covers = "state_word", .no_locals = true, .thread_count = life_threads,
           .thread_role = life_role, .setup = life_setup, .body = life_body, .check = life_check);

@@ -59,5 +59,5 @@ static const rad_param over_params[] = {
 };
 
 RAD_MODEL(over, .name = "l2-over", .about = "fibers that go over to each other, and a thief", .params = over_params,
-          .covers = "strand life fiber", .thread_count = over_threads, .thread_role = over_role, .setup = over_setup,
-          .body = over_body, .check = over_check);
+          .covers = "strand state_word fiber", .thread_count = over_threads, .thread_role = over_role,
+          .setup = over_setup, .body = over_body, .check = over_check);

@@ -71,8 +71,8 @@ static void strand_setup(const rad_case *c)
 static void look(uint32_t fiber)
 {
     rad_strand *s = &fibers[fiber].slot->strand;
-    uint64_t word = rad__life_look(&s->life);
-    if (rad__life_state(word) != RAD_FIBER_PARKED || !rad__strand_hold(s, word)) return;
+    uint64_t word = rad__state_look(&s->state_word);
+    if (rad__state_of(word) != RAD_FIBER_PARKED || !rad__strand_hold(s, word)) return;
     RAD_MODEL_ASSERT(s->fiber_stack != NULL && s->fiber_stack->strand == s);
     RAD_MODEL_ASSERT(turns[fiber] < wanted[fiber]);
     rad__strand_let_go(s);
@@ -116,5 +116,5 @@ static const rad_param strand_params[] = {
 };
 
 RAD_MODEL(strand, .name = "l2-strand", .about = "fibers on their stacks: park, unpark, yield", .params = strand_params,
-          .covers = "strand life", .thread_count = strand_threads, .thread_role = strand_role, .setup = strand_setup,
-          .body = strand_body, .check = strand_check);
+          .covers = "strand state_word", .thread_count = strand_threads, .thread_role = strand_role,
+          .setup = strand_setup, .body = strand_body, .check = strand_check);

@@ -89,7 +89,7 @@ typedef struct l2_name {
     const char *name;
 } l2_name;
 
-enum l2_life { L2_READY = 0, L2_WAITING, L2_ENDED, L2_BROKEN };
+enum l2_state { L2_READY = 0, L2_WAITING, L2_ENDED, L2_BROKEN };
 
 typedef struct l2_thread {
     rad_context context;
@@ -105,7 +105,7 @@ typedef struct l2_thread {
     uint32_t site;     /* announced, global number */
     uint32_t allocations;
     uint8_t access; /* announced */
-    uint8_t life;
+    uint8_t state;
     uint8_t index;  /* its clock component */
     bool fenced;    /* `released` is not empty */
     uint8_t inside; /* the source of an operation that is one step; 0: none */

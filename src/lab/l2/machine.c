@@ -177,7 +177,7 @@ static enum rad_end l2_idle(void *self, rad_kernel *k)
     (void)k;
     rad__l2_use(l);
     for (uint32_t i = 1; i <= l->thread_count; i++)
-        if (l->threads[i].life != L2_ENDED) return RAD_END_STUCK;
+        if (l->threads[i].state != L2_ENDED) return RAD_END_STUCK;
     rad__l2_alone(l, L2_PHASE_CHECK);
     return RAD_END_FINISHED;
 }

@@ -29,7 +29,7 @@ static bool round_stack(const l2 *l, const l2_thread *t, const char **at, const 
 
 static bool lives(const l2_thread *t)
 {
-    return t->life == L2_READY || t->life == L2_WAITING;
+    return t->state == L2_READY || t->state == L2_WAITING;
 }
 
 /* What of a stack a thread has not in use now. */
@@ -85,7 +85,7 @@ static void round_part(const l2 *l, rad_state_hash *h)
     rad_state_add(h, &values, sizeof values);
     for (uint32_t i = 1; i <= l->thread_count; i++) {
         const l2_thread *t = &l->threads[i];
-        uint32_t place[] = {t->life, t->site, t->location};
+        uint32_t place[] = {t->state, t->site, t->location};
         rad_state_add(h, place, sizeof place);
     }
 }

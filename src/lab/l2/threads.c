@@ -31,7 +31,7 @@ static void thread_leave(l2 *l)
 
 static _Noreturn void thread_break(l2 *l)
 {
-    l->running->life = L2_BROKEN;
+    l->running->state = L2_BROKEN;
     for (;;) thread_leave(l);
 }
 
@@ -96,7 +96,7 @@ RAD_INLINE void thread_settle(l2 *l, l2_thread *t)
 {
     rad_kernel *k = l->k;
     uint32_t action = t->index - 1u;
-    switch ((enum l2_life)t->life) {
+    switch ((enum l2_state)t->state) {
     case L2_READY:
         rad_announce(k, action, l2_number(l, t->site), t->location ? rad__l2_object(l, t->location) : RAD_NONE,
                      (enum rad_access)t->access);
@@ -119,7 +119,7 @@ static void sleep_ends(l2 *l)
     l2_thread *first = NULL;
     for (uint32_t i = 1; i <= l->thread_count; i++) {
         l2_thread *t = &l->threads[i];
-        if (t->life == L2_WAITING && t->until && (!first || t->until < first->until)) first = t;
+        if (t->state == L2_WAITING && t->until && (!first || t->until < first->until)) first = t;
     }
     if (first == NULL) return;
     l->busy++;
@@ -127,7 +127,7 @@ static void sleep_ends(l2 *l)
     l->jumps++;
     if (l->now_ns < first->until) l->now_ns = first->until;
     first->until = 0;
-    first->life = L2_READY;
+    first->state = L2_READY;
     rad_enable(l->k, first->index - 1u);
 }
 
@@ -139,7 +139,7 @@ static bool all_are_idle(const l2 *l)
     for (uint32_t i = 1; i <= l->thread_count; i++) {
         const l2_thread *t = &l->threads[i];
         uint32_t round = rad__spins(l->k, i - 1);
-        all &= t->life != L2_READY || (round > 0 && t->idle_at == l->busy && t->idle >= 2 * round);
+        all &= t->state != L2_READY || (round > 0 && t->idle_at == l->busy && t->idle >= 2 * round);
     }
     return all;
 }
@@ -165,7 +165,7 @@ void rad__l2_step(void *self, rad_kernel *k, uint32_t action)
     uint32_t thread = action + 1;
     l2_thread *t = &l->threads[thread];
     rad__l2 = l;
-    RAD_ASSERT(t->life == L2_READY);
+    RAD_ASSERT(t->state == L2_READY);
     if (RAD_UNLIKELY(l->timed) && all_are_idle(l)) sleep_ends(l);
     l->saw = 0;
     l->effect = false;
@@ -181,7 +181,7 @@ static void thread_main(void *context)
     l2 *l = context;
     l2_thread *t = l->running;
     l->model->body(&l->c, t->index - 1u);
-    t->life = L2_ENDED;
+    t->state = L2_ENDED;
     for (;;) thread_leave(l);
 }
 
@@ -189,7 +189,7 @@ static void main_setup(void *context)
 {
     l2 *l = context;
     if (l->model->setup) l->model->setup(&l->c);
-    l->running->life = L2_ENDED;
+    l->running->state = L2_ENDED;
     for (;;) thread_leave(l);
 }
 
@@ -203,7 +203,7 @@ static void main_check(void *context)
         rad__l2_fail(l, L2_LEAK, RAD_NONE, NULL, "heap %u, of %u bytes, is never freed (%u in all)", (unsigned)i,
                      (unsigned)l->blocks[i].size, (unsigned)l->blocks_live);
     }
-    l->running->life = L2_ENDED;
+    l->running->state = L2_ENDED;
     for (;;) thread_leave(l);
 }
 
@@ -211,13 +211,13 @@ bool rad__l2_alone(l2 *l, enum l2_phase phase)
 {
     l2_thread *t = &l->threads[L2_MAIN];
     l->phase = phase;
-    t->life = L2_READY;
+    t->state = L2_READY;
     rad__context_make(&t->context, t->stack, L2_STACK, phase == L2_PHASE_SETUP ? main_setup : main_check, l);
     l->running = t;
     rad__context_switch(&l->home, &t->context);
     l->running = NULL;
     l->phase = L2_PHASE_NONE;
-    return t->life == L2_ENDED;
+    return t->state == L2_ENDED;
 }
 
 void rad__l2_begin(l2 *l, uint32_t thread)
@@ -229,12 +229,12 @@ void rad__l2_begin(l2 *l, uint32_t thread)
     t->allocations = 0;
     t->until = 0;
     t->inside = t->passed = 0;
-    t->life = L2_READY;
+    t->state = L2_READY;
     t->fenced = false;
     if (l->borrows) rad__thread_locals_reset(t->pointer, l->pointer);
     rad__context_make(&t->context, t->stack, L2_STACK, thread_main, l);
     thread_enter(l, t);
-    if (t->life == L2_READY) rad_enable(l->k, thread - 1);
+    if (t->state == L2_READY) rad_enable(l->k, thread - 1);
     thread_settle(l, t);
 }
 
@@ -268,7 +268,7 @@ static void word_wait(l2 *l, const volatile uint32_t *word, uint32_t expected, c
     uint32_t value = *word;
     rad_value(l->k, value);
     if (value != expected) return;
-    t->life = L2_WAITING;
+    t->state = L2_WAITING;
     thread_leave(l); /* until woken, and then until chosen */
 }
 
@@ -323,7 +323,7 @@ static uint32_t waiters_of(const l2 *l, uint32_t location)
 {
     uint32_t set = 0;
     for (uint32_t i = 1; i <= l->thread_count; i++)
-        if (l->threads[i].life == L2_WAITING && l->threads[i].location == location) set |= 1u << i;
+        if (l->threads[i].state == L2_WAITING && l->threads[i].location == location) set |= 1u << i;
     return set;
 }
 
@@ -340,7 +340,7 @@ uint32_t rad__l2_word_wake(const volatile uint32_t *word, uint32_t count)
         while (which--) rest &= rest - 1;
         uint32_t thread = (uint32_t)__builtin_ctz(rest);
         waiters &= ~(1u << thread);
-        l->threads[thread].life = L2_READY;
+        l->threads[thread].state = L2_READY;
         l->timed &= ~(1u << thread);
         rad_note(l->k, 1, rad__l2_object(l, location), thread - 1);
         rad_enable(l->k, thread - 1);

@@ -221,7 +221,7 @@ static void every_task_is_somewhere_after_every_instruction(void **state)
         trial_run(&t, "random", run);
         assert_string_equal(t.oracle, "");
         assert_int_equal(t.world->task_count, 4); /* two b */
-        for (uint32_t i = 0; i < 4; i++) assert_int_equal(task(&t, i)->life, RAD_LIFE_ENDED);
+        for (uint32_t i = 0; i < 4; i++) assert_int_equal(task(&t, i)->state, RAD_TASK_ENDED);
         assert_int_equal(t.world->now, 2);
         assert_int_equal(t.world->available[0], 2);
         assert_int_equal(rad__world_outcome(t.world), RAD_EXPECT_COMPLETED);

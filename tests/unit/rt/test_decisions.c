@@ -50,18 +50,18 @@ static int status_of(void (*body)(void))
 
 static void owns_what_is_idle(void)
 {
-    rad_life life;
-    rad__life_init(&life);
-    rad__life_own(&life, 1);
+    rad_state_word state;
+    rad__state_init(&state);
+    rad__state_own(&state, 1);
 }
 
 static void retires_what_runs(void)
 {
-    rad_life life;
-    rad__life_init(&life);
-    rad__life_begin(&life);
-    rad__life_own(&life, 1);
-    rad__life_retire(&life);
+    rad_state_word state;
+    rad__state_init(&state);
+    rad__state_begin(&state);
+    rad__state_own(&state, 1);
+    rad__state_retire(&state);
 }
 
 static int parks_with_and_without_a_signal(void *arg)
@@ -83,7 +83,7 @@ static int parks_with_and_without_a_signal(void *arg)
 static void decision_01_one_word(void **state)
 {
     (void)state;
-    assert_int_equal(sizeof(rad_life), 8);
+    assert_int_equal(sizeof(rad_state_word), 8);
     storm_run(2, parks_with_and_without_a_signal, NULL);
     if (STORM_SLOWER >= 20) return; /* forks and the thread sanitizer do not go together */
     assert_int_equal(status_of(owns_what_is_idle), 4);
@@ -120,7 +120,7 @@ static int uses_old_handles(void *arg)
     rad_yield(); /* it sleeps */
     rad_cancel(before);
     rad__strand_unpark(rad__core(), &before.slot->strand, before.generation);
-    CHECK(!rad__life_signalled(rad__life_look(&after.slot->strand.life)));
+    CHECK(!rad__state_signalled(rad__state_look(&after.slot->strand.state_word)));
     CHECK(rad_join(before, &result, RAD_FOREVER) == RAD_ESTALE);
     rad_select_case join = {.kind = RAD_ON_JOIN, .on.fiber = before};
     CHECK(rad_select(&join, 1, RAD_FOREVER) == RAD_ESTALE);
@@ -372,7 +372,7 @@ static void decision_07_timers_outrank_what_keeps_the_workers(void **state)
     rad_fiber f;
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     assert_int_equal(rad_runtime_spawn(rt, &f, beats_once, &k), 0);
-    while (rad__life_state(rad__life_look(&f.slot->strand.life)) != RAD_FIBER_PARKED) storm_block_ms(1);
+    while (rad__state_of(rad__state_look(&f.slot->strand.state_word)) != RAD_FIBER_PARKED) storm_block_ms(1);
     for (int i = 0; i < KIDNAPPERS; i++) assert_int_equal(rad_runtime_spawn(rt, NULL, kidnaps, &k), 0);
     assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
     rad_release(f);

@@ -442,8 +442,8 @@ static void what_is_overdue_wakes_somebody(void **state)
     assert_int_equal(rad_runtime_create(&rt, &o, NULL), 0);
     assert_int_equal(rad_runtime_spawn(rt, NULL, parks, NULL), 0);
     while (rad__idle_parked(&rt->exec->sched.idle) < 2 || parked == NULL) storm_block_ms(1);
-    rad_life *life = &parked->life;
-    assert_int_equal(rad__life_unpark(life, rad__fiber_generation(parked)), RAD_UNPARK_QUEUE);
+    rad_state_word *of = &parked->state_word;
+    assert_int_equal(rad__state_unpark(of, rad__fiber_generation(parked)), RAD_UNPARK_QUEUE);
     rad__overdue_put(&rt->overdue, parked);
     rad__monitor_ring(rt->monitor);
     while (!is_up) storm_block_ms(20);
@@ -484,13 +484,13 @@ static int shares_what_is_overdue(void *arg)
     for (int i = 0; i < SHARE; i++) {
         rad_strand *s;
         while ((s = atomic_load(&o->parked[i])) == NULL) rad_yield();
-        while (rad__life_state(rad__life_look(&s->life)) != RAD_FIBER_PARKED) rad_yield();
+        while (rad__state_of(rad__state_look(&s->state_word)) != RAD_FIBER_PARKED) rad_yield();
     }
     while (rad__idle_parked(&rt->exec->sched.idle) == 0) storm_block_ms(1);
     rad__worker_set_brief(rad__core()->worker, true);
     for (int i = 0; i < SHARE; i++) {
         rad_strand *s = o->parked[i];
-        CHECK(rad__life_unpark(&s->life, rad__fiber_generation(s)) == RAD_UNPARK_QUEUE);
+        CHECK(rad__state_unpark(&s->state_word, rad__fiber_generation(s)) == RAD_UNPARK_QUEUE);
         rad__overdue_put(&rt->overdue, s);
     }
     while (atomic_load(&o->ran) == 0) rad_yield(); /* now and then by way of the worker */

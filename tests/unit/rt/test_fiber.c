@@ -304,9 +304,9 @@ static int cancels_and_turns_round(void *arg)
     assert_int_equal(rad_join(f, NULL, RAD_FOREVER), 0);
     rad_release(f);
     rad_yield(); /* it is off its stack, and its slot idle */
-    uint64_t word = atomic_load(&slot->strand.life.word);
+    uint64_t word = atomic_load(&slot->strand.state_word.word);
     assert_int_equal(word >> 32, f.generation + 1);
-    atomic_store(&slot->strand.life.word, (word & UINT32_MAX) | (uint64_t)f.generation << 32);
+    atomic_store(&slot->strand.state_word.word, (word & UINT32_MAX) | (uint64_t)f.generation << 32);
     rad_fiber again;
     rad_fiber_result r;
     assert_int_equal(rad_spawn(&again, is_it_canceled, NULL), 0);

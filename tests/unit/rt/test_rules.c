@@ -51,7 +51,7 @@ static int joined(rad_fiber f)
 /* What it waits for has not come. */
 static bool is_parked(rad_fiber f)
 {
-    return rad__life_state(rad__life_look(&f.slot->strand.life)) == RAD_FIBER_PARKED;
+    return rad__state_of(rad__state_look(&f.slot->strand.state_word)) == RAD_FIBER_PARKED;
 }
 
 static void until_parked(rad_fiber f)

@@ -36,20 +36,20 @@ static void describe_worker(const rad_exec_world *w, uint32_t i, rad_bytes *to)
     rad__bytes_format(to, "\n");
 }
 
-static void task_life(const rad_vm_task *t, char *text, size_t size)
+static void put_task_state(const rad_vm_task *t, char *text, size_t size)
 {
     static const char *const lines[] = {"deque", "later queue", "inbox"};
-    switch (t->life) {
-    case RAD_LIFE_QUEUED:
+    switch (t->state) {
+    case RAD_TASK_QUEUED:
         if (t->line_kind == RAD_LINE_INJECTOR)
             snprintf(text, size, "in the injector");
         else
             snprintf(text, size, "in the %s of worker %u", lines[t->line_kind], t->where);
         break;
-    case RAD_LIFE_CURRENT: snprintf(text, size, "current on worker %u", t->where); break;
-    case RAD_LIFE_SLEEPING: snprintf(text, size, "sleeps until %llu", (unsigned long long)t->until); break;
-    case RAD_LIFE_WAITING: snprintf(text, size, "waits for token %u", t->where); break;
-    default: snprintf(text, size, "%s", t->life == RAD_LIFE_REFUSED ? "refused" : "not started"); break;
+    case RAD_TASK_CURRENT: snprintf(text, size, "current on worker %u", t->where); break;
+    case RAD_TASK_SLEEPING: snprintf(text, size, "sleeps until %llu", (unsigned long long)t->until); break;
+    case RAD_TASK_WAITING: snprintf(text, size, "waits for token %u", t->where); break;
+    default: snprintf(text, size, "%s", t->state == RAD_TASK_REFUSED ? "refused" : "not started"); break;
     }
 }
 
@@ -62,11 +62,11 @@ static void describe_tasks(const rad_exec_world *w, rad_bytes *to)
     for (uint32_t i = 0; i < w->task_count; i++) {
         const rad_vm_task *t = rad__world_task(w, i);
         const rad_program *p = &w->c->programs[t->program];
-        char life[64], next[96] = "complete";
-        if (t->life == RAD_LIFE_ENDED || shown++ >= SHOWN_MAX) continue;
-        task_life(t, life, sizeof life);
+        char state[64], next[96] = "complete";
+        if (t->state == RAD_TASK_ENDED || shown++ >= SHOWN_MAX) continue;
+        put_task_state(t, state, sizeof state);
         if (t->pc < p->length) rad__code_print(&p->code[t->pc], &names, next, sizeof next);
-        rad__bytes_format(to, "task %u (%s): %s, next %u: %s", i, p->name, life, t->pc, next);
+        rad__bytes_format(to, "task %u (%s): %s, next %u: %s", i, p->name, state, t->pc, next);
         for (uint32_t r = 0; r < w->c->resource_count; r++)
             if (t->held[r]) rad__bytes_format(to, ", holds %u of resource %u", t->held[r], r);
         rad__bytes_format(to, "\n");

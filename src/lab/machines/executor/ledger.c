@@ -5,7 +5,7 @@
 enum { FAIR_ROUND = RAD_FAIR_EVERY * RAD_FAIR_TURNS };
 
 static const char *const line_names[] = {"deque", "later queue", "inbox", "injector", "waiters"};
-static const char *const life_names[] = {"unborn", "queued", "current", "sleeping", "waiting", "ended", "refused"};
+static const char *const state_names[] = {"unborn", "queued", "current", "sleeping", "waiting", "ended", "refused"};
 
 /* ---- Lines ------------------------------------------------------------------------------------------ */
 
@@ -82,9 +82,9 @@ static void line_enter(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind kin
 
 void rad__ledger_queued(rad_exec_world *w, rad_vm_task *t, enum rad_line_kind line, uint32_t worker)
 {
-    RAD_EXEC_CHECK(w, STATE_OVERLAP, t->life != RAD_LIFE_QUEUED, w->task_object, "task %u is queued twice", t->id);
-    if (t->life == RAD_LIFE_QUEUED) return;
-    t->life = RAD_LIFE_QUEUED;
+    RAD_EXEC_CHECK(w, STATE_OVERLAP, t->state != RAD_TASK_QUEUED, w->task_object, "task %u is queued twice", t->id);
+    if (t->state == RAD_TASK_QUEUED) return;
+    t->state = RAD_TASK_QUEUED;
     t->token = ++w->ledger.last_token;
     w->ledger.runnable++;
     line_enter(w, t, line, worker);
@@ -98,7 +98,7 @@ void rad__ledger_admitted(rad_exec_world *w, rad_vm_task *t)
 
 void rad__ledger_waits(rad_exec_world *w, rad_vm_task *t, uint32_t token)
 {
-    t->life = RAD_LIFE_WAITING;
+    t->state = RAD_TASK_WAITING;
     t->where = (uint16_t)token;
     line_append(w, &w->ledger.tokens[token], t);
 }
@@ -204,10 +204,10 @@ static bool picked(rad_exec_world *w, uint32_t worker, const rad_step *step, rad
 {
     expected_pick e = pick_of(worker, step);
     rad_line_of_tasks *l = line_of(w, e.kind, e.worker);
-    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_QUEUED, w->task_object,
+    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->state == RAD_TASK_QUEUED, w->task_object,
                    "worker %u takes task %u, which is %s: its token %llu was used before", worker, t->id,
-                   life_names[t->life], (unsigned long long)t->token);
-    if (t->life != RAD_LIFE_QUEUED) return false;
+                   state_names[t->state], (unsigned long long)t->token);
+    if (t->state != RAD_TASK_QUEUED) return false;
     bool in_line = t->line_kind == e.kind && t->where == e.worker;
     RAD_EXEC_CHECK(w, STATE_OVERLAP, in_line, w->task_object,
                    "worker %u takes task %u from the %s of %u; it is in the %s of %u", worker, t->id,
@@ -245,7 +245,7 @@ static void take_current(rad_exec_world *w, uint32_t worker, const rad_step *ste
     rad_vm_task *t = (rad_vm_task *)w->workers[worker].current;
     rad_ledger *g = &w->ledger;
     if (!picked(w, worker, step, t)) return;
-    t->life = RAD_LIFE_CURRENT;
+    t->state = RAD_TASK_CURRENT;
     t->where = (uint16_t)worker;
     g->runnable--;
     g->current++;
@@ -271,11 +271,11 @@ static void after_run(rad_exec_world *w, uint32_t worker, const rad_step *step)
     }
     if (step->run == RAD_RUN_FAILED) g->shut = true;
     if (step->run == RAD_RUN_YIELD) {
-        t->life = RAD_LIFE_UNBORN;
+        t->state = RAD_TASK_UNBORN;
         rad__ledger_queued(w, t, RAD_LINE_LATER, worker);
     }
     if (step->run == RAD_RUN_YIELD_GLOBAL) {
-        t->life = RAD_LIFE_UNBORN;
+        t->state = RAD_TASK_UNBORN;
         rad__ledger_queued(w, t, RAD_LINE_INJECTOR, 0);
         rad__ledger_notified(w, step->woken);
     }
@@ -492,16 +492,16 @@ static void census_permits(rad_exec_world *w)
 
 void rad__ledger_census(rad_exec_world *w)
 {
-    uint32_t lives[RAD_LIFE_REFUSED + 1] = {0};
+    uint32_t states[RAD_TASK_REFUSED + 1] = {0};
     rad_ledger *g = &w->ledger;
-    for (uint32_t t = 0; t < w->task_count; t++) lives[rad__world_task(w, t)->life]++;
-    uint32_t blocked = lives[RAD_LIFE_SLEEPING] + lives[RAD_LIFE_WAITING];
-    uint32_t alive = lives[RAD_LIFE_QUEUED] + lives[RAD_LIFE_CURRENT] + blocked;
+    for (uint32_t t = 0; t < w->task_count; t++) states[rad__world_task(w, t)->state]++;
+    uint32_t blocked = states[RAD_TASK_SLEEPING] + states[RAD_TASK_WAITING];
+    uint32_t alive = states[RAD_TASK_QUEUED] + states[RAD_TASK_CURRENT] + blocked;
     RAD_EXEC_CHECK(w, LOST_TASK,
-                   alive == g->alive && lives[RAD_LIFE_QUEUED] == g->runnable && lives[RAD_LIFE_ENDED] == g->ended &&
-                       lives[RAD_LIFE_REFUSED] == g->refused,
+                   alive == g->alive && states[RAD_TASK_QUEUED] == g->runnable && states[RAD_TASK_ENDED] == g->ended &&
+                       states[RAD_TASK_REFUSED] == g->refused,
                    w->task_object, "%u tasks alive, %u runnable, %u ended; counted %u, %u, %u", alive,
-                   lives[RAD_LIFE_QUEUED], lives[RAD_LIFE_ENDED], g->alive, g->runnable, g->ended);
+                   states[RAD_TASK_QUEUED], states[RAD_TASK_ENDED], g->alive, g->runnable, g->ended);
     census_queues(w);
     census_permits(w);
 }

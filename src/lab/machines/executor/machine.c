@@ -199,7 +199,7 @@ static void step_timer(rad_exec_world *w)
     rad_vm_task *t = rad__world_task(w, (uint32_t)sleeper.payload);
     rad__world_cover(w, RAD_COVER_TIMER);
     rad_value(w->k, sleeper.payload);
-    unblock(w, t, t->life == RAD_LIFE_SLEEPING && t->until <= w->now, "its timer");
+    unblock(w, t, t->state == RAD_TASK_SLEEPING && t->until <= w->now, "its timer");
 }
 
 /* Wakes one waiter; true: that was all. */
@@ -210,7 +210,7 @@ static bool deliver_io(rad_exec_world *w, const rad_case_event *e)
     rad__world_note(w, RAD_NOTE_TOKEN, e->what);
     rad_vm_task *t = rad__ledger_waiter(w, e->what);
     if (t == NULL) return true;
-    unblock(w, t, t->life == RAD_LIFE_WAITING && t->where == e->what, "an I/O event");
+    unblock(w, t, t->state == RAD_TASK_WAITING && t->where == e->what, "an I/O event");
     return w->ledger.tokens[e->what].count == 0;
 }
 

@@ -52,15 +52,15 @@ static uint64_t sleepers_before(const rad_exec_world *w, const rad_vm_task *t)
     uint64_t before = 0;
     for (uint32_t i = 0; i < w->task_count; i++) {
         const rad_vm_task *other = rad__world_task(w, i);
-        before += other->life == RAD_LIFE_SLEEPING && other->until == t->until && other->slept < t->slept;
+        before += other->state == RAD_TASK_SLEEPING && other->until == t->until && other->slept < t->slept;
     }
     return before;
 }
 
 static void add_task(const rad_exec_world *w, state_words *h, const rad_vm_task *t)
 {
-    add(h, (uint64_t)t->program << 48 | (uint64_t)t->pc << 32 | (uint64_t)t->life << 16 | t->where);
-    if (t->life == RAD_LIFE_SLEEPING) add(h, (t->until - w->now) << 16 | sleepers_before(w, t));
+    add(h, (uint64_t)t->program << 48 | (uint64_t)t->pc << 32 | (uint64_t)t->state << 16 | t->where);
+    if (t->state == RAD_TASK_SLEEPING) add(h, (t->until - w->now) << 16 | sleepers_before(w, t));
     for (uint32_t i = 0; i < w->c->resource_count; i++) add(h, t->held[i]);
 }
 

@@ -34,7 +34,7 @@ void rad__vm_start(rad_exec_world *w, rad_vm_task *t)
     rad__ledger_entered(w, t, answer);
     if (answer != RAD_GATE_ENTERED) {
         rad__world_note(w, RAD_NOTE_REFUSED, t->id);
-        t->life = RAD_LIFE_REFUSED;
+        t->state = RAD_TASK_REFUSED;
         w->ledger.refused++;
         return;
     }
@@ -112,7 +112,7 @@ static enum rad_run vm_sleep(rad_exec_world *w, rad_vm_task *t, const rad_exec_i
 {
     t->until = w->now + in->amount;
     t->slept = w->sleeps++;
-    t->life = RAD_LIFE_SLEEPING;
+    t->state = RAD_TASK_SLEEPING;
     if (rad__event_queue_push(&w->sleepers, t->until, t->id) != RAD_QUEUE_OK) w->too_many_tasks = true;
     return RAD_RUN_BLOCKED;
 }
@@ -139,7 +139,7 @@ static enum rad_run vm_end(rad_exec_world *w, rad_vm_task *t, bool panic)
         w->available[i] += t->held[i];
         t->held[i] = 0;
     }
-    t->life = RAD_LIFE_ENDED;
+    t->state = RAD_TASK_ENDED;
     return panic ? RAD_RUN_FAILED : RAD_RUN_DONE;
 }
 
@@ -167,7 +167,7 @@ static enum rad_run vm_run(rad_task *task, rad_worker *worker)
 {
     rad_vm_task *t = (rad_vm_task *)task;
     rad_exec_world *w = worker->shell;
-    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->life == RAD_LIFE_CURRENT && t->where == worker->id, w->task_object,
+    RAD_EXEC_CHECK(w, DOUBLE_RUN, t->state == RAD_TASK_CURRENT && t->where == worker->id, w->task_object,
                    "worker %u runs task %u, which is not its current one", worker->id, t->id);
     const rad_exec_instruction *in = vm_fetch(w, t);
     rad__world_cover(w, RAD_COVER_OP + in->op);

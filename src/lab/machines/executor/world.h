@@ -9,7 +9,7 @@
  * The *ledger* is bookkeeping, not a second scheduler: it is told what a step says it did (source, victim, woken) and
  * checks that this was possible and allowed. It decides nothing.
  *
- * Lives of a task
+ * States of a task
  *     UNBORN --admitted--> QUEUED --picked--> CURRENT --> QUEUED, SLEEPING, WAITING, ENDED
  *     UNBORN --gate is shut--> REFUSED          SLEEPING, WAITING --their event--> QUEUED
  *
@@ -52,14 +52,14 @@ enum rad_exec_oracle {
         RAD_EXEC_ORACLE_END
 };
 
-enum rad_task_life {
-    RAD_LIFE_UNBORN = 0,
-    RAD_LIFE_QUEUED,
-    RAD_LIFE_CURRENT,
-    RAD_LIFE_SLEEPING,
-    RAD_LIFE_WAITING,
-    RAD_LIFE_ENDED,
-    RAD_LIFE_REFUSED
+enum rad_task_state {
+    RAD_TASK_UNBORN = 0,
+    RAD_TASK_QUEUED,
+    RAD_TASK_CURRENT,
+    RAD_TASK_SLEEPING,
+    RAD_TASK_WAITING,
+    RAD_TASK_ENDED,
+    RAD_TASK_REFUSED
 };
 
 /* A queue as it should be: oldest … newest. */
@@ -72,7 +72,7 @@ typedef struct rad_vm_task {
     rad_task task; /* first: production knows only this */
     uint32_t id;
     uint16_t program, pc;
-    uint8_t life;
+    uint8_t state;
     uint8_t line_kind;     /* QUEUED: enum rad_line_kind */
     uint16_t where;        /* QUEUED: of which worker; CURRENT: on which; WAITING: for which token */
     uint32_t older, newer; /* neighbours in its line */

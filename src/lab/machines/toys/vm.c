@@ -87,7 +87,7 @@ static void cond_wait(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_op *o
     rad_touch(k, op->other, RAD_WRITE);
     mutex_give(vm, k, thread, op->other);
     queue[vm->words[op->object]++] = (uint16_t)thread;
-    t->life = VM_WAITING;
+    t->state = VM_WAITING;
     rad_disable(k, t->actor);
     rad_wait(k, t->actor, op->object, RAD_NONE);
 }
@@ -99,7 +99,7 @@ static void cond_wake(rad_vm *vm, rad_kernel *k, uint32_t cond, uint32_t place)
     uint32_t thread = queue[place], last = (uint32_t)--vm->words[cond];
     memmove(queue + place, queue + place + 1, (last - place) * sizeof *queue);
     queue[last] = 0;
-    vm->threads[thread].life = VM_READY;
+    vm->threads[thread].state = VM_READY;
     rad_note(k, VM_KIND_WAKES, cond, vm->threads[thread].actor);
     if (vm_go_on(vm, k, thread)) rad_enable(k, vm->threads[thread].actor);
 }
@@ -123,7 +123,7 @@ static void thread_start(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t sp
     if (RAD_UNLIKELY(t->actor == RAD_NONE || action == RAD_NONE)) return; /* no memory: the run ends */
     RAD_ASSERT(action == t->actor && action == vm->totals->born);
     vm->born[vm->totals->born++] = (uint16_t)thread;
-    t->life = VM_READY;
+    t->state = VM_READY;
     t->fresh = spawner != RAD_NONE && vm->thread_object != RAD_NONE;
     if (vm_go_on(vm, k, thread)) rad_enable(k, action);
 }
@@ -132,7 +132,7 @@ static void thread_start(rad_vm *vm, rad_kernel *k, uint32_t thread, uint32_t sp
 static uint32_t join_waits_for(const rad_vm *vm, const vm_op *op)
 {
     for (int32_t i = op->x; i < op->y; i++)
-        if (vm->threads[i].life != VM_ENDED) return (uint32_t)i;
+        if (vm->threads[i].state != VM_ENDED) return (uint32_t)i;
     return RAD_NONE;
 }
 
@@ -152,7 +152,7 @@ static bool join_can_go_on(rad_vm *vm, rad_kernel *k, uint32_t thread, const vm_
 __attribute__((noinline)) static void thread_end(rad_vm *vm, rad_kernel *k, uint32_t thread)
 {
     vm_thread *t = &vm->threads[thread];
-    t->life = VM_ENDED;
+    t->state = VM_ENDED;
     vm->totals->ended++;
     rad_disable(k, t->actor);
     rad_ended(k, t->actor);
@@ -345,7 +345,7 @@ void rad__vm_reset(void *self, rad_kernel *k)
     memcpy(vm->state, vm->image, vm->state_size);
     for (uint32_t i = 0; i < vm->object_count; i++) rad_object(k, RAD_NONE, vm->roles[i]);
     for (uint32_t i = 0; i < vm->thread_count; i++)
-        if (vm->plan[i].life == VM_READY) thread_start(vm, k, i, RAD_NONE);
+        if (vm->plan[i].state == VM_READY) thread_start(vm, k, i, RAD_NONE);
 }
 
 RAD_NO_CANARY void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
@@ -354,7 +354,7 @@ RAD_NO_CANARY void rad__vm_step(void *self, rad_kernel *k, uint32_t action)
     uint32_t thread = vm->born[action];
     vm_thread *t = &vm->threads[thread];
     const vm_op *op = &vm->code[t->pc++];
-    RAD_DCHECK(action < vm->totals->born && t->life == VM_READY && op->code < VM_SHARED_CODES); /* I1 */
+    RAD_DCHECK(action < vm->totals->born && t->state == VM_READY && op->code < VM_SHARED_CODES); /* I1 */
     if (RAD_UNLIKELY(t->fresh)) {
         t->fresh = 0;
         rad_touch(k, vm->thread_object + thread, RAD_READ);

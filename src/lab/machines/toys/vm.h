@@ -81,13 +81,13 @@ typedef struct vm_op {
 
 _Static_assert(sizeof(vm_op) == 32, "two to a cache line");
 
-enum vm_life { VM_UNBORN = 0, VM_READY, VM_WAITING, VM_ENDED };
+enum vm_state { VM_UNBORN = 0, VM_READY, VM_WAITING, VM_ENDED };
 
 typedef struct vm_thread {
     int64_t regs[VM_REGS];
     uint32_t pc;
     uint32_t actor; /* also its action: there is one per actor, made together */
-    uint32_t life;  /* enum vm_life */
+    uint32_t state; /* enum vm_state */
     uint32_t fresh; /* spawned and has not stepped yet */
 } vm_thread;
 

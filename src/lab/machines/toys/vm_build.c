@@ -52,7 +52,7 @@ uint32_t rad__vm_thread(rad_vm *vm, const char *role, uint32_t program, bool sta
     vm->plan[number] = (vm_thread){
         .pc = program,
         .actor = RAD_NONE,
-        .life = started ? VM_READY : VM_UNBORN,
+        .state = started ? VM_READY : VM_UNBORN,
     };
     vm->thread_roles[number] = role;
     vm->thread_count = need;

@@ -1,4 +1,4 @@
-/* life.h — where a fiber stands, in one word: its state, a signal that has not been looked at, and its generation.
+/* state_word.h — one word for each fiber: its state, a signal that has not been looked at, and its generation.
  *
  * Word      bits 0 … 2: state; bit 3: signal; bits 16 … 31: the worker that owns it; bits 32 … 63: generation
  *
@@ -34,8 +34,8 @@
  *
  * Rejected: a latch beside the state (two variables; the race between them is the classical lost wakeup); publishing
  * PARKED before the switch (a waker on another core would run the fiber on a stack that is still in use). */
-#ifndef RAD_RT_LIFE_H
-#define RAD_RT_LIFE_H
+#ifndef RAD_RT_STATE_WORD_H
+#define RAD_RT_STATE_WORD_H
 
 #include <stdatomic.h>
 
@@ -43,40 +43,40 @@
 
 enum rad_fiber_state { RAD_FIBER_IDLE = 0, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_FIBER_PARKED, RAD_FIBER_DONE };
 
-typedef struct rad_life {
+typedef struct rad_state_word {
     _Atomic uint64_t word;
-} rad_life;
+} rad_state_word;
 
-#define RAD_LIFE_STATE  UINT64_C(7)
-#define RAD_LIFE_SIGNAL (UINT64_C(1) << 3)
-#define RAD_LIFE_OWNER  (UINT64_C(0xffff) << 16)
+#define RAD_STATE_STATE  UINT64_C(7)
+#define RAD_STATE_SIGNAL (UINT64_C(1) << 3)
+#define RAD_STATE_OWNER  (UINT64_C(0xffff) << 16)
 
-static inline enum rad_fiber_state rad__life_state(uint64_t word)
+static inline enum rad_fiber_state rad__state_of(uint64_t word)
 {
     return (enum rad_fiber_state)(word & 7);
 }
 
-static inline bool rad__life_signalled(uint64_t word)
+static inline bool rad__state_signalled(uint64_t word)
 {
     return word >> 3 & 1;
 }
 
-static inline uint32_t rad__life_owner(uint64_t word)
+static inline uint32_t rad__state_owner(uint64_t word)
 {
     return (uint32_t)(word >> 16) & 0xffff;
 }
 
-static inline uint32_t rad__life_generation(uint64_t word)
+static inline uint32_t rad__state_generation(uint64_t word)
 {
     return (uint32_t)(word >> 32);
 }
 
-static inline uint64_t rad__life_look(const rad_life *life)
+static inline uint64_t rad__state_look(const rad_state_word *state)
 {
-    return atomic_load_explicit(&life->word, memory_order_relaxed);
+    return atomic_load_explicit(&state->word, memory_order_relaxed);
 }
 
-enum { RAD_LIFE_NOBODY = 0xffff }; /* no worker's number */
+enum { RAD_STATE_NOBODY = 0xffff }; /* no worker's number */
 
 enum rad_park { RAD_PARKED = 0, RAD_PARK_GOES_ON };
 
@@ -87,109 +87,111 @@ enum rad_unpark {
 };
 
 /* The same word in another state, without signal and owner. */
-static inline uint64_t rad__life_moved(uint64_t word, enum rad_fiber_state state)
+static inline uint64_t rad__state_moved(uint64_t word, enum rad_fiber_state state)
 {
-    return (word & ~(RAD_LIFE_STATE | RAD_LIFE_SIGNAL | RAD_LIFE_OWNER)) | (uint64_t)state;
+    return (word & ~(RAD_STATE_STATE | RAD_STATE_SIGNAL | RAD_STATE_OWNER)) | (uint64_t)state;
 }
 
 /* A change by who owns the fiber, whom only a signal can disturb. Answers the word before. */
-static inline uint64_t rad__life_change(rad_life *life, enum rad_fiber_state from, enum rad_fiber_state to,
-                                        uint64_t keep, uint64_t add)
+static inline uint64_t rad__state_change(rad_state_word *state, enum rad_fiber_state from, enum rad_fiber_state to,
+                                         uint64_t keep, uint64_t add)
 {
-    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&state->word, memory_order_relaxed);
     uint64_t next;
     do {
-        RAD_ASSERT(rad__life_state(word) == from);
-        next = rad__life_moved(word, to) | (word & keep) | add;
+        RAD_ASSERT(rad__state_of(word) == from);
+        next = rad__state_moved(word, to) | (word & keep) | add;
         /* Pairs with itself in the other thread that has or had the fiber, and with the change in unpark. */
     } while (
-        !atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
+        !atomic_compare_exchange_weak_explicit(&state->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
     return word;
 }
 
 /* IDLE; generation 1, so that 0 means nobody. */
-static inline void rad__life_init(rad_life *life)
+static inline void rad__state_init(rad_state_word *state)
 {
-    atomic_init(&life->word, (UINT64_C(1) << 32));
+    atomic_init(&state->word, (UINT64_C(1) << 32));
 }
 
 /* The generation of the new incarnation. The caller queues it. */
-static inline uint32_t rad__life_begin(rad_life *life)
+static inline uint32_t rad__state_begin(rad_state_word *state)
 {
-    return rad__life_generation(rad__life_change(life, RAD_FIBER_IDLE, RAD_FIBER_ASSIGNED, 0, 0));
+    return rad__state_generation(rad__state_change(state, RAD_FIBER_IDLE, RAD_FIBER_ASSIGNED, 0, 0));
 }
 
-static inline void rad__life_own(rad_life *life, uint32_t worker)
+static inline void rad__state_own(rad_state_word *state, uint32_t worker)
 {
-    RAD_DCHECK(worker < RAD_LIFE_NOBODY);
-    rad__life_change(life, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_LIFE_SIGNAL, (uint64_t)worker << 16);
+    RAD_DCHECK(worker < RAD_STATE_NOBODY);
+    rad__state_change(state, RAD_FIBER_ASSIGNED, RAD_FIBER_OWNED, RAD_STATE_SIGNAL, (uint64_t)worker << 16);
 }
 
 /* Off its stack: the caller queues it. */
-static inline void rad__life_yield(rad_life *life)
+static inline void rad__state_yield(rad_state_word *state)
 {
-    rad__life_change(life, RAD_FIBER_OWNED, RAD_FIBER_ASSIGNED, RAD_LIFE_SIGNAL, 0);
+    rad__state_change(state, RAD_FIBER_OWNED, RAD_FIBER_ASSIGNED, RAD_STATE_SIGNAL, 0);
 }
 
 /* Off its stack. PARKED: it is no longer the caller's. */
-static inline RAD_MUST_USE enum rad_park rad__life_park(rad_life *life)
+static inline RAD_MUST_USE enum rad_park rad__state_park(rad_state_word *state)
 {
-    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&state->word, memory_order_relaxed);
     for (;;) {
-        RAD_ASSERT(rad__life_state(word) == RAD_FIBER_OWNED);
-        bool signalled = rad__life_signalled(word);
-        uint64_t next = signalled ? word & ~RAD_LIFE_SIGNAL : rad__life_moved(word, RAD_FIBER_PARKED);
+        RAD_ASSERT(rad__state_of(word) == RAD_FIBER_OWNED);
+        bool signalled = rad__state_signalled(word);
+        uint64_t next = signalled ? word & ~RAD_STATE_SIGNAL : rad__state_moved(word, RAD_FIBER_PARKED);
         /* P1, pairs with U2. */
-        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&state->word, &word, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
             return signalled ? RAD_PARK_GOES_ON : RAD_PARKED;
     }
 }
 
 /* Was seen PARKED with this word, and is the caller's if it still is: whoever wakes it meanwhile leaves a signal. The
  * caller parks it again, which tells whether anybody did. */
-static inline RAD_MUST_USE bool rad__life_hold(rad_life *life, uint64_t word)
+static inline RAD_MUST_USE bool rad__state_hold(rad_state_word *state, uint64_t word)
 {
-    RAD_DCHECK(rad__life_state(word) == RAD_FIBER_PARKED);
-    uint64_t next = rad__life_moved(word, RAD_FIBER_OWNED) | (uint64_t)RAD_LIFE_NOBODY << 16;
+    RAD_DCHECK(rad__state_of(word) == RAD_FIBER_PARKED);
+    uint64_t next = rad__state_moved(word, RAD_FIBER_OWNED) | (uint64_t)RAD_STATE_NOBODY << 16;
     /* Pairs with P1: what it left on its stack is seen. */
-    return atomic_compare_exchange_strong_explicit(&life->word, &word, next, memory_order_acq_rel,
+    return atomic_compare_exchange_strong_explicit(&state->word, &word, next, memory_order_acq_rel,
                                                    memory_order_relaxed);
 }
 
 /* Any number of times, from anywhere. */
-static inline RAD_MUST_USE enum rad_unpark rad__life_unpark(rad_life *life, uint32_t generation)
+static inline RAD_MUST_USE enum rad_unpark rad__state_unpark(rad_state_word *state, uint32_t generation)
 {
-    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&state->word, memory_order_relaxed);
     for (;;) {
-        enum rad_fiber_state state = rad__life_state(word);
-        bool lives = state != RAD_FIBER_IDLE && state != RAD_FIBER_DONE;
-        if (!lives || rad__life_generation(word) != generation) return RAD_UNPARK_STALE;
-        bool parked = state == RAD_FIBER_PARKED;
-        uint64_t next = parked ? rad__life_moved(word, RAD_FIBER_ASSIGNED) : word | RAD_LIFE_SIGNAL;
+        enum rad_fiber_state now = rad__state_of(word);
+        bool lives = now != RAD_FIBER_IDLE && now != RAD_FIBER_DONE;
+        if (!lives || rad__state_generation(word) != generation) return RAD_UNPARK_STALE;
+        bool parked = now == RAD_FIBER_PARKED;
+        uint64_t next = parked ? rad__state_moved(word, RAD_FIBER_ASSIGNED) : word | RAD_STATE_SIGNAL;
         /* U2, pairs with P1, also when the signal is there already: U1 has to be seen behind it. */
-        if (atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(&state->word, &word, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
             return parked ? RAD_UNPARK_QUEUE : RAD_UNPARK_LATCHED;
     }
 }
 
 /* By its owner: it will not run again. A signal is forgotten. */
-static inline void rad__life_end(rad_life *life)
+static inline void rad__state_end(rad_state_word *state)
 {
-    rad__life_change(life, RAD_FIBER_OWNED, RAD_FIBER_DONE, 0, 0);
+    rad__state_change(state, RAD_FIBER_OWNED, RAD_FIBER_DONE, 0, 0);
 }
 
 /* Everybody who wanted its result has it. */
-static inline void rad__life_retire(rad_life *life)
+static inline void rad__state_retire(rad_state_word *state)
 {
-    uint64_t word = atomic_load_explicit(&life->word, memory_order_relaxed);
+    uint64_t word = atomic_load_explicit(&state->word, memory_order_relaxed);
     uint64_t next;
     do {
-        uint32_t generation = rad__life_generation(word) + 1;
-        RAD_ASSERT(rad__life_state(word) == RAD_FIBER_DONE);
+        uint32_t generation = rad__state_generation(word) + 1;
+        RAD_ASSERT(rad__state_of(word) == RAD_FIBER_DONE);
         next = (uint64_t)(generation ? generation : 1) << 32 | RAD_FIBER_IDLE; /* 0 is nobody's */
-        /* Pairs with the change in rad__life_begin. */
+        /* Pairs with the change in rad__state_begin. */
     } while (
-        !atomic_compare_exchange_weak_explicit(&life->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
+        !atomic_compare_exchange_weak_explicit(&state->word, &word, next, memory_order_acq_rel, memory_order_relaxed));
 }
 
 #endif
