@@ -1,19 +1,11 @@
 #!/bin/bash
 # Threads of the system (--real-threads) are the judge of those that share one: the same choices, the same runs, the same
 # traces and files, for all programs with threads; by day for every third one. RUNS=200 makes more, and takes all.
-. "$(dirname "$0")/tap"
-. "$(dirname "$0")/user"
-cc=${CC:-cc}
-LC_ALL=C.UTF-8
-export LC_ALL
+. "$(dirname "$0")/under_test"
 runs=${RUNS:-4}
 every=$([ "$runs" -gt 4 ] && echo 1 || echo 3)
-programs=$src/tests/programs
 
-if [ ! -f "$build/src/lab/programs/fibers/libraddle.so.0" ] || is_sanitized "$library"; then
-    skip "threads of the system" "this build has no library for programs under test"
-    finish
-fi
+has_library "threads of the system"
 
 # Where it ran, and how long, is all that may differ.
 search() { # FOLDER OPTION PROGRAM ARGUMENTS
@@ -32,8 +24,7 @@ alike() { # PROGRAM ARGUMENTS
 
 for name in threads ordinary oracles signals leaving pipes gated; do
     [ $name = gated ] && [ "$(uname -m)" != x86_64 ] && continue
-    # shellcheck disable=SC2086 # CC may have words
-    check "$name.c compiles" $cc -std=gnu11 -g -O1 -pthread "$programs/$name.c" -o $name
+    makes_threads $name
     grep -oE '(\{"|ROW\()[a-z0-9_]+' "$programs/$name.c" | sed 's/.*["(]//' | sort -u >names
     check "$name.c has programs" [ -s names ]
     while read -r one; do
@@ -47,7 +38,8 @@ for one in ${CXX:-} g++ clang++; do
 done
 for name in threads ordinary; do
     [ -n "$cxx" ] || continue
-    check "$name.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/$name.cpp" -o ${name}_cxx
+    takes programs ${name}_cxx $name.cpp ||
+        check "$name.cpp compiles" "$cxx" -std=c++20 -g -O1 -pthread "$programs/$name.cpp" -o ${name}_cxx
     grep -oE '\{"[a-z0-9_]+' "$programs/$name.cpp" | sed 's/.*"//' | sort -u >names
     while read -r one; do alike "./${name}_cxx" "$one"; done < <(sed -n "1~${every}p" names)
 done
