@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Of long runs the beginning is compared; and a step that hangs is for the search to find. */
-enum { STEPS_MAX = 2000, HANG_SECONDS = 1 };
+enum { STEPS_MAX = 2000, HANG_MS = 1000 };
 
 static bool is_same_line(const rad_story *a, const rad_story *b, uint64_t i)
 {
@@ -51,11 +51,12 @@ bool repeats(const rad_target *t, uint64_t seed, char why[REPEAT_TEXT])
     rad_log *log = NULL;
     rad_artifact *a = NULL;
     if (begins.c.max_steps == 0 || begins.c.max_steps > STEPS_MAX) begins.c.max_steps = STEPS_MAX;
-    rad_run_request request = {.seed = seed, .hang_seconds = HANG_SECONDS, .get_log = &log, .artifact = &a};
+    if (begins.c.hang_ms == 0 || begins.c.hang_ms > HANG_MS) begins.c.hang_ms = HANG_MS;
+    rad_run_request request = {.seed = seed, .get_log = &log, .artifact = &a};
     int code = rad_lab_run(&begins, &request, &first, &ignored);
     bool known = code == 0 && log != NULL && a != NULL;
     if (known) {
-        request = (rad_run_request){.hang_seconds = HANG_SECONDS, .from_log = log};
+        request = (rad_run_request){.hang_seconds = begins.c.hang_ms / 1e3, .from_log = log};
         known = rad_lab_run(&begins, &request, &again, &ignored) == 0;
     }
     bool decides =

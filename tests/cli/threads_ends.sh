@@ -11,7 +11,8 @@ makes_threads ending
 
 # The watch counts CPU time, so one run is enough, the machine may be busy, and the rest need not wait.
 mkdir endless
-(cd endless && exec "$RADDLE" explore --runs 1 --hang 0.4 --clock quiet --no-shrink ../ending loop >out 2>err </dev/null) &
+(cd endless && exec "$build/tests/cpu_limit" 100 used "$RADDLE" explore --runs 1 --hang 0.2 --clock quiet --no-shrink \
+    ../ending loop >out 2>err </dev/null) &
 endless=$!
 
 ends() { # HOW STATUS TEXT
@@ -47,6 +48,7 @@ mv endless/out endless/err .
 status 1 "ending loop: a loop without a call and without an end"
 has out "hang at step 6: step 6 did not return within" "it is a hang"
 check "a share of the time of --hang, not of ten seconds" sh -c '! grep -q "within 0.5 s" out'
+check "which the run before the search that is to repeat keeps to, too" awk '{ exit !($1 < 1.1) }' endless/used
 check "it has a file" [ -s endless/ending.raddle.json ]
 try show endless/ending.raddle.json -- ./ending loop
 sed -n '/^Where it failed/,/^$/p' out >where
@@ -73,11 +75,11 @@ int main(void)
 END
 # shellcheck disable=SC2086 # CC may have words
 check "a program that hangs in some runs" ${CC:-cc} -g -O0 -pthread stays.c -o stays
-try explore --runs 40 --hang 0.3 --stop-on-first --json ./stays
+try explore --runs 40 --hang 0.1 --stop-on-first --json ./stays
 status 1 "stays: a hang"
 "$RADDLE" show stays.min.raddle.json -- ./stays >told 2>&1
 check "the seconds of --hang are those of shrinking, too" \
-    grep -q '"hang_ms": 300,' stays.min.raddle.json
+    grep -q '"hang_ms": 100,' stays.min.raddle.json
 check "and of what is told of it" sh -c 'grep -q "within 0" told && ! grep -q "within 0.5 s" told'
 check "and its failure" \
     sh -c 'grep -q "did not return within 0" stays.min.raddle.json && ! grep -q "within 0.5 s" stays.min.raddle.json'
@@ -90,18 +92,19 @@ below() { # PID: all processes below it
         below "$child"
     done
 }
-# The child of raddle is the program, and a child of that makes the runs.
+# The child of raddle is the program, and a child of that makes the runs; both are children of the first thread.
 other_worker() { # $works is one that was not killed
     kill -0 "$search" 2>/dev/null || return 0
-    local program
-    read -r program _ < <(children "$search")
-    read -r works _ < <(children "${program:-0}")
+    local program=
+    works=
+    read -r program _ <"/proc/$search/task/$search/children" # without an end of line: `read` fails
+    read -r works _ <"/proc/$program/task/$program/children"
     [ -n "$works" ] && [ "$works" != "$killed" ]
-}
-has_worked() { # for a third of a second at least, so what precedes a search is over
+} 2>/dev/null
+has_worked() { # for a tenth of a second at least, so what precedes a search is over
     local used
     kill -0 "$search" 2>/dev/null || return 0
-    other_worker && used=$(cpu_of "${works:-0}") && [ "$used" -ge 30 ] && [ "$used" -lt 1000000 ]
+    other_worker && used=$(cpu_of "${works:-0}") && [ "$used" -ge 10 ] && [ "$used" -lt 1000000 ]
 }
 begins_search() { # FILE
     "$RADDLE" explore --runs 100000000 --strategy random --clock quiet ./ending many >"$1" 2>&1 &
