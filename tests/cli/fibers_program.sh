@@ -70,6 +70,9 @@ has out "nothing found in 1 run; every schedule was tried" "select_twins ready: 
 finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
 finds calls "assertion@sum == 2 in start" 45
+makes fiber_answers fiber_answers -O1
+try explore --runs 300 --clock quiet ./fiber_answers
+status 0 "what calls answer, and how long loops wait that look at the clock"
 
 # ---- Many fibers: what a step costs does not grow with their number ----------------------------------
 makes ten ten -O1
