@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
@@ -56,6 +57,7 @@ static void wrong_time(long ns)
     assert(ppoll(&one, 1, &at, NULL) == -1 && errno == EINVAL && ppoll(NULL, 0, &at, NULL) == -1 && errno == EINVAL);
     assert(pselect(0, NULL, NULL, NULL, &at, NULL) == -1 && errno == EINVAL);
     assert(select(0, NULL, NULL, NULL, &us) == -1 && errno == EINVAL);
+    assert(select(-1, NULL, NULL, NULL, NULL) == -1 && errno == EINVAL);
     assert(sigtimedwait(&none, NULL, &at) == -1 && errno == EINVAL);
     assert(syscall(SYS_futex, &word, FUTEX_WAIT, word, &at, NULL, 0) == -1 && errno == EINVAL);
     assert(setitimer(ITIMER_REAL, &ring, NULL) == -1 && errno == EINVAL);
@@ -93,16 +95,34 @@ static void far_time(void)
     sem_post(&begun);
     while (count == 0) assert(pthread_cond_timedwait(&c, &m, &never.at) == 0);
     assert(pthread_mutex_unlock(&m) == 0 && sem_timedwait(&go, &never.at) == 0);
-    assert(sigtimedwait(&set, NULL, &never.at) == SIGUSR2);
+    siginfo_t info;
+    assert(sigtimedwait(&set, &info, &never.at) == SIGUSR2 && info.si_code == SI_USER);
     assert(pthread_timedjoin_np(t, NULL, &never.at) == 0);
+}
+
+/* Deadlines are of two clocks; others can be slept by, or have no timers. */
+static void wrong_clock(clockid_t clock)
+{
+    struct timespec at = {0, 0};
+    bool raw = clock == CLOCK_MONOTONIC_RAW || clock == CLOCK_MONOTONIC_COARSE;
+    assert(pthread_mutex_clocklock(&m, clock, &at) == EINVAL);
+    assert(pthread_rwlock_clockrdlock(&rw, clock, &at) == EINVAL);
+    assert(pthread_rwlock_clockwrlock(&rw, clock, &at) == EINVAL);
+    assert(sem_clockwait(&go, clock, &at) == -1 && errno == EINVAL);
+    assert(pthread_mutex_lock(&m) == 0 && pthread_cond_clockwait(&c, &m, clock, &at) == EINVAL);
+    assert(pthread_mutex_unlock(&m) == 0);
+    if (clock != CLOCK_BOOTTIME) assert(clock_nanosleep(clock, 0, &at, NULL) == (raw ? ENOTSUP : EINVAL));
 }
 
 int main(void)
 {
+    static const clockid_t wrong[] = {77, CLOCK_BOOTTIME, CLOCK_THREAD_CPUTIME_ID, CLOCK_MONOTONIC_RAW,
+                                      CLOCK_MONOTONIC_COARSE};
     sem_init(&begun, 0, 0);
     sem_init(&go, 0, 0);
     wrong_time(-1);
     wrong_time(1000000000);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong_clock(wrong[i]);
     far_time();
     return 0;
 }

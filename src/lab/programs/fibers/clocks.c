@@ -145,6 +145,8 @@ RAD_ANSWER(int, clock_nanosleep, (clockid_t clock, int flags, const struct times
 {
     uint64_t ns, begins = 0;
     if (!rad__stage.running) return RAD_REAL(clock_nanosleep)(clock, flags, how_long, left);
+    int wrong = clock == CLOCK_THREAD_CPUTIME_ID ? EINVAL : rad__clock_wrong(clock);
+    if (wrong != 0) return wrong;
     if (!rad__ns_of(how_long, &ns) || read_clock(clock, &begins) != 0) return EINVAL;
     if (flags & TIMER_ABSTIME) ns = ns > begins ? ns - begins : 0;
     bool absolute = flags & TIMER_ABSTIME;

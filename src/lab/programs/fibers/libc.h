@@ -55,6 +55,9 @@ RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long 
 /* What the program sees on this clock: clocks.c. */
 RAD_INTERNAL int rad__clock_show(clockid_t clock, struct timespec *at);
 
+/* Nobody can wait for a time of this clock: EINVAL or ENOTSUP, as the system says; or 0. */
+RAD_INTERNAL int rad__clock_wrong(clockid_t clock);
+
 /* How long that is; UINT64_MAX: for ever. False: no time, and the call answers EINVAL. */
 RAD_INTERNAL bool rad__ns_of(const struct timespec *t, uint64_t *ns);
 

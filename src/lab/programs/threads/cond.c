@@ -119,7 +119,7 @@ RAD_ANSWER(int, pthread_cond_clockwait,
            (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_cond_clockwait)(c, m, clock, until);
-    if (!rad__has_nanoseconds(until)) return EINVAL;
+    if (!rad__is_deadline(clock, until)) return EINVAL;
     return wait_for(c, m, RAD_AT_pthread_cond_timedwait, rad__deadline_of(clock, until));
 }
 

@@ -409,6 +409,10 @@ static int select_for(int count, fd_set *in, fd_set *out, fd_set *other, uint64_
     struct pollfd all[SELECT_MAX];
     struct timeval now = {0, 0};
     if (real == NULL) rad__libc_find("select", &real);
+    if (count < 0) {
+        errno = EINVAL;
+        return -1;
+    }
     nfds_t used = polled_of(count, in, out, other, all);
     if (used > 0 ? wait_for_any(all, used, ns) < 0 : rest_for(ns) < 0) return -1;
     return real(count, in, out, other, &now);
@@ -417,7 +421,7 @@ static int select_for(int count, fd_set *in, fd_set *out, fd_set *other, uint64_
 RAD_ANSWER(int, select, (int count, fd_set *in, fd_set *out, fd_set *other, struct timeval *most))
 {
     uint64_t ns;
-    bool none = in == NULL && out == NULL && other == NULL && most != NULL;
+    bool none = in == NULL && out == NULL && other == NULL && most != NULL && count >= 0;
     if (rad__stage.running && none) return short_time_of(most, &ns) ? rest_for(ns) : -1;
     if (!EXPLORED()) return RAD_REAL(select)(count, in, out, other, most);
     return short_time_of(most, &ns) ? select_for(count, in, out, other, ns) : -1;

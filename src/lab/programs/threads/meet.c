@@ -55,7 +55,7 @@ RAD_ANSWER(int, sem_wait, (sem_t * s))
 RAD_ANSWER(int, sem_clockwait, (sem_t * s, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(sem_clockwait)(s, clock, until);
-    if (!rad__has_nanoseconds(until)) {
+    if (!rad__is_deadline(clock, until)) {
         errno = EINVAL;
         return -1;
     }

@@ -109,6 +109,7 @@ bool rad__mutex_is_mine(const pthread_mutex_t *m)
 RAD_ANSWER(int, pthread_mutex_clocklock, (pthread_mutex_t * m, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_mutex_clocklock)(m, clock, until);
+    if (!rad__has_deadlines(clock)) return EINVAL;
     if (!rad__has_nanoseconds(until)) { /* which is looked at only when it would wait */
         int code = pthread_mutex_trylock(m);
         return code == EBUSY ? EINVAL : code;

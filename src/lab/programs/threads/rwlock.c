@@ -71,14 +71,14 @@ RAD_ANSWER(int, pthread_rwlock_wrlock, (pthread_rwlock_t * l))
 RAD_ANSWER(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_clockrdlock)(l, clock, until);
-    if (!rad__has_nanoseconds(until)) return EINVAL;
+    if (!rad__is_deadline(clock, until)) return EINVAL;
     return read_until(l, rad__deadline_of(clock, until));
 }
 
 RAD_ANSWER(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t * l, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_rwlock_clockwrlock)(l, clock, until);
-    if (!rad__has_nanoseconds(until)) return EINVAL;
+    if (!rad__is_deadline(clock, until)) return EINVAL;
     return write_until(l, rad__deadline_of(clock, until));
 }
 

@@ -566,6 +566,7 @@ RAD_ANSWER(int, sigtimedwait, (const sigset_t *set, siginfo_t *to, const struct 
     int code = wait_for(bits_of(set), &info, rad__stage_after(ns));
     if (code == EINTR) rad__thread_goes_on(rad__thread_self());
     if (code != 0) return answer(code);
+    if (info.si_code == SI_TKILL) info.si_code = SI_USER; /* as the C library does here */
     if (to) *to = info;
     return info.si_signo;
 }

@@ -186,6 +186,7 @@ RAD_ANSWER(int, pthread_tryjoin_np, (pthread_t thread, void **result))
 RAD_ANSWER(int, pthread_clockjoin_np, (pthread_t thread, void **result, clockid_t clock, const struct timespec *until))
 {
     if (rad__thread_self() == NULL) return RAD_REAL(pthread_clockjoin_np)(thread, result, clock, until);
+    if (!rad__has_deadlines(clock)) return EINVAL;
     return join(thread, result, until ? rad__deadline_of(clock, until) : UINT64_MAX);
 }
 

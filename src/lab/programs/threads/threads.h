@@ -203,6 +203,16 @@ static inline bool rad__has_nanoseconds(const struct timespec *at)
     return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
 }
 
+static inline bool rad__has_deadlines(clockid_t clock)
+{
+    return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+static inline bool rad__is_deadline(clockid_t clock, const struct timespec *at)
+{
+    return rad__has_deadlines(clock) && rad__has_nanoseconds(at);
+}
+
 /* A call that looked and found nothing to take. */
 RAD_INTERNAL void rad__thread_tried(void);
 

@@ -174,7 +174,7 @@ static int fails(int code)
 }
 
 /* Of clocks that have no timers the system says so; which are none, it says in another way. */
-static int wrong_clock(clockid_t clock)
+int rad__clock_wrong(clockid_t clock)
 {
     struct timespec finest;
     switch (clock) {
@@ -334,7 +334,7 @@ RAD_ANSWER(int, timer_create, (clockid_t clock, struct sigevent *how, timer_t *i
     struct sigevent usual = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     timer new = {.clock = clock, .fd = -1};
     if (!rad__program_calls()) return RAD_REAL(timer_create)(clock, how, id);
-    int code = wrong_clock(clock);
+    int code = rad__clock_wrong(clock);
     if (code != 0 || !takes_notice(&new, how ? how : &usual)) return fails(code ? code : EINVAL);
     if (counts_cpu(clock)) rad__program_reaches("timer_create", "of CPU time never rings");
     timer *t = timer_new(&new);
