@@ -70,6 +70,11 @@ has out "nothing found in 1 run; every schedule was tried" "select_twins ready: 
 finds stranger misuse:mutex@rad_mutex_unlock 9
 finds parts "assertion@got[0] == got[1] && got[2] == got[3] in start" 20
 finds calls "assertion@sum == 2 in start" 45
+finds rwlock_kept leak:channel+rwlock 9 # as soon as it is lost, not when all have ended
+try explore --runs 20 --no-shrink ./rwlock_kept until
+status 1 "rwlock_kept until"
+has out "reads waits for channel. Nothing can wake it any more" "who can be cancelled is not lost, nor what it knows"
+hasnt out "writes waits for rwlock" "at no time"
 makes fiber_answers fiber_answers -O1
 try explore --runs 300 --clock quiet ./fiber_answers
 status 0 "what calls answer, and how long loops wait that look at the clock"

@@ -239,6 +239,8 @@ try show many_behind.raddle.json -- ./many_behind
 check "where they were started is said of four" [ "$(tr -s '\n ' ' ' <out | grep -o "was started by first" | wc -l)" = 4 ]
 blames crossed_queues deadlock:channel+nursery "client waits to send to channel requests: no other fiber received from it in this run"
 blames abba deadlock:mutex+nursery "one waits for mutex b: taken by two at step 7, abba.c:8, and not given back"
+blames taken_twice deadlock:mutex+nursery "comes waits for mutex hall: taken by comes_again at step "
+has why "taken_twice.c:$(line_of taken_twice '&yard : &hall'), and not given back" "by the call that it is held since, not an earlier one"
 blames barrier_gap deadlock:barrier+nursery "waits for barrier rounds: the last other fiber that came to it was worker "
 check "barrier_gap: who does not come any more" grep -qE "; worker [01] has ended" why
 hasnt out "not matter" "what the other one did instead is drawn"

@@ -7,7 +7,7 @@ enum { MS = 1000000, BATCH = 3 };
 static rad_chan *chan;
 static int sent, received;
 
-/* ---- Batches, while the channel is closed: what was sent arrives, in order, and not more -------------------------- */
+/* ---- Batches: what was sent arrives, in order, and not more ---- */
 
 static int sends(void *arg)
 {
@@ -51,7 +51,7 @@ static int batches(size_t capacity)
     return code;
 }
 
-/* ---- Loops that look at the clock: a long one does not make the next one longer, if something was due meanwhile ---- */
+/* ---- Loops that look at the clock: after something was due they begin with short steps again ---- */
 
 static rad_time looks_for(uint64_t ns)
 {
