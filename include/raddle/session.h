@@ -166,7 +166,7 @@ typedef struct rad_session_options {
     uint64_t start;                  /* not 0: coroutines begin in an order drawn from this */
     bool log;                        /* keep all events, for rad_session_events */
     bool record;                     /* keep all effects, for rad_session_effects */
-    volatile const int *interrupted; /* becomes non-zero: runs end early, as exhausted; may be NULL */
+    volatile const int *interrupted; /* becomes non-zero: runs end early, as if out of fuel; may be NULL */
 } rad_session_options;
 
 RAD_API rad_session_options rad_session_defaults(void);

@@ -217,7 +217,7 @@ static void tell_totals(const stress *s)
     const seed_result *sum = &s->sum;
     out(c, "\n%sCovered%s\n", style(c, STYLE_BOLD), style(c, STYLE_OFF));
     report_label(c, "seeds");
-    out(c, "%s of %s, from %llu; drivers fair, random, pct:3, first\n", number(s->done), number(s->args->seeds),
+    out(c, "%s of %s, from %llu; policies fair, random, pct:3, first\n", number(s->done), number(s->args->seeds),
         (unsigned long long)s->args->seed_base);
     report_label(c, "runs");
     out(c, "%s, each twice; %s steps, the longest %s; %.2f s of computing", number(sum->runs), number(sum->steps),

@@ -78,7 +78,7 @@ static void status_text(cli *c, const char *folder, const char *policy, const ra
 {
     out(c, "%s%s%s  flow %s, execution %s\n", style(c, STYLE_BOLD), state_of(s), style(c, STYLE_OFF), s->flow,
         s->case_id);
-    out(c, "begun %s, last heard of %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns), time_text(s->last_ns),
+    out(c, "started %s, last record %s (UTC); %s step%s, %s record%s\n", time_text(s->began_ns), time_text(s->last_ns),
         number(s->steps), plural(s->steps), number(s->records), plural(s->records));
     if (s->runner > 0) out(c, "run by process %d\n", s->runner);
     if (s->runner < 0) out_text(c, "run by a process whose number is not known\n");

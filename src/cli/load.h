@@ -14,8 +14,11 @@ typedef struct load_words {
     uint64_t seed, shards;
     const char *output, *target, *engine;
     const char *scenario_path, *command_line;
-    bool json, csv, prometheus, live, no_log, quiet;
+    bool json, csv, prometheus, live, no_log, quiet, is_url;
 } load_words;
+
+/* A bad use if more than one of them is set. 0: at most one is. */
+int one_form(cli *c, bool json, bool csv, bool prometheus, bool format);
 
 /* Runs a scenario and tells of it; frees the scenario. The exit status. */
 int run_scenario(cli *c, rad_load_scenario *s, const load_words *w);

@@ -234,6 +234,8 @@ static void print_percentiles(cli *c, const rad_load_result *r, const char *list
 static int pick_form(cli *c, const log_words *l, enum rad_load_form *form)
 {
     static const char *const NAMES[] = {"summary", "json", "csv", "prometheus"};
+    int status = one_form(c, l->json, l->csv, l->prometheus, l->format != NULL);
+    if (status != 0) return status;
     *form = l->json ? RAD_LOAD_JSON : l->csv ? RAD_LOAD_CSV : l->prometheus ? RAD_LOAD_PROMETHEUS : RAD_LOAD_SUMMARY;
     if (l->format == NULL) return 0;
     for (uint32_t i = 0; i < 4; i++) {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { SCENARIO_ROOM = 1 << 20 };
 
@@ -10,7 +11,8 @@ typedef struct quick_words {
     load_words run;
     uint64_t connections, rate, streams, timeout_ms;
     double seconds;
-    const char *method, *header, *body;
+    const char *method, *body;
+    text_list headers;
     bool http2, insecure, round_robin, connect_late;
 } quick_words;
 
@@ -30,7 +32,7 @@ static const option QUICK_OPTIONS[] = {
     {"connect-late", OPTION_FLAG, AT(connect_late), NULL,
      "with -R: open a connection when it is needed (default: open all before the first request)", 0, 0, 0},
     {"method", OPTION_TEXT, AT(method), "M", "HTTP method (default: GET)", 0, 0, 'm'},
-    {"header", OPTION_TEXT, AT(header), "'N: V'", "add a header", 0, 0, 'H'},
+    {"header", OPTION_TEXTS, AT(headers), "'N: V'", "add a header; once for each", 0, 0, 'H'},
     {"body", OPTION_TEXT, AT(body), "TEXT", "body of the request (default: none)", 0, 0, 'b'},
     {"timeout-ms", OPTION_COUNT, AT(timeout_ms), "MS", "fail a request after MS milliseconds (default: 30000)", 1,
      3600000, 0},
@@ -82,6 +84,20 @@ static void put_path(FILE *to, const char *path)
     put_template(to, with_slash, strlen(with_slash));
 }
 
+static void put_headers(FILE *to, const text_list *headers)
+{
+    for (uint32_t i = 0; i < headers->count; i++) {
+        const char *header = headers->items[i];
+        size_t name = strcspn(header, ":");
+        const char *value = header + name + 1;
+        fprintf(to, i == 0 ? "headers = { " : ", ");
+        put_string(to, header, name);
+        fprintf(to, " = ");
+        put_template(to, value + strspn(value, " "), strlen(value + strspn(value, " ")));
+    }
+    if (headers->count > 0) fprintf(to, " }\n");
+}
+
 static void put_scenario(FILE *to, const quick_words *q, const char *url)
 {
     const char *host = strstr(url, "://") + 3, *path = host + strcspn(host, "/?#");
@@ -101,15 +117,7 @@ static void put_scenario(FILE *to, const quick_words *q, const char *url)
     fprintf(to, "\npath = ");
     put_path(to, path);
     fprintf(to, "\ntimeout_ms = %llu\n", (unsigned long long)q->timeout_ms);
-    if (q->header != NULL) {
-        size_t name = strcspn(q->header, ":");
-        const char *value = q->header + name + (q->header[name] == ':');
-        fprintf(to, "headers = { ");
-        put_string(to, q->header, name);
-        fprintf(to, " = ");
-        put_template(to, value + strspn(value, " "), strlen(value + strspn(value, " ")));
-        fprintf(to, " }\n");
-    }
+    put_headers(to, &q->headers);
     if (q->body != NULL) {
         fprintf(to, "body = ");
         put_template(to, q->body, strlen(q->body));
@@ -132,10 +140,24 @@ static void place_in_words(rad_error *error)
     memcpy(error->text, text, sizeof text);
 }
 
+static int check_headers(cli *c, const text_list *headers)
+{
+    for (uint32_t i = 0; i < headers->count; i++) {
+        const char *header = headers->items[i], *colon = strchr(header, ':');
+        if (colon == NULL || colon == header) return bad_usage(c, "--header '%.80s': use 'Name: value'", header);
+        size_t name = (size_t)(colon - header) + 1;
+        for (uint32_t j = 0; j < i; j++)
+            if (strncasecmp(headers->items[j], header, name) == 0)
+                return bad_usage(c, "--header '%.80s': a header of that name is given already", header);
+    }
+    return 0;
+}
+
 int load_quick(cli *c, int argc, char **argv)
 {
-    quick_words q = {.connections = 10, .seconds = 10, .streams = 1, .timeout_ms = 30000, .method = "GET"};
+    quick_words q = {.connections = 10, .seconds = 10, .timeout_ms = 30000, .method = "GET"};
     q.run.shards = 1;
+    q.run.is_url = true;
     q.run.scenario_path = "command line";
     words w;
     static char text[SCENARIO_ROOM];
@@ -146,10 +168,11 @@ int load_quick(cli *c, int argc, char **argv)
     if (status != GO_ON) return status;
     if (w.count != 1 || strstr(w.at[0], "://") == NULL)
         return bad_usage(c, "missing URL, or more than one; usage: raddle load http://HOST/ [options]");
-    if (q.header != NULL && strchr(q.header, ':') == NULL)
-        return bad_usage(c, "--header '%.80s': use 'Name: value'", q.header);
+    if ((status = check_headers(c, &q.headers)) != 0) return status;
     if (q.rate == 0 && (q.round_robin || q.connect_late))
         return bad_usage(c, "--%s needs --rate", q.round_robin ? "round-robin" : "connect-late");
+    if (q.streams != 0 && !q.http2) return bad_usage(c, "--streams needs --http2");
+    q.streams = q.streams != 0 ? q.streams : 1;
     q.run.no_log = q.run.output == NULL;
     FILE *to = fmemopen(text, sizeof text, "w");
     if (to == NULL) return EXIT_RUNTIME;

@@ -28,16 +28,17 @@ static const option RUN_OPTIONS[] = {
     OPTION_JSON(load_words),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0}};
 
-static int read_engine(cli *c, const char *text, enum rad_load_engine *engine)
+/* url: the target is typed, and so not simulated. */
+static int read_engine(cli *c, const char *text, bool url, enum rad_load_engine *engine)
 {
     static const char *const NAMES[] = {"auto", "simulated", "epoll", "uring"};
     for (uint32_t i = 0; i < 4; i++) {
-        if (strcmp(text, NAMES[i]) == 0) {
+        if (strcmp(text, NAMES[i]) == 0 && !(url && i == RAD_LOAD_SIMULATED)) {
             *engine = (enum rad_load_engine)i;
             return 0;
         }
     }
-    return bad_usage(c, "--engine '%.80s': use auto, simulated, epoll or uring", text);
+    return bad_usage(c, "--engine '%.80s': use %sepoll or uring", text, url ? "" : "simulated, ");
 }
 
 /* ---- The panel ------------------------------------------------------------------------------------------- */
@@ -78,6 +79,17 @@ static int find_places(cli *c, const load_words *w, struct places *p)
     if (rad_load_folder_open(&p->folder, output, &error) != 0) return complain_error(c, &error);
     p->log = rad_load_folder_log(p->folder);
     return 0;
+}
+
+int one_form(cli *c, bool json, bool csv, bool prometheus, bool format)
+{
+    const char *names[4];
+    uint32_t count = 0;
+    if (json) names[count++] = "json";
+    if (csv) names[count++] = "csv";
+    if (prometheus) names[count++] = "prometheus";
+    if (format) names[count++] = "format";
+    return count < 2 ? 0 : bad_usage(c, "--%s and --%s: give one", names[0], names[1]);
 }
 
 /* ---- A run ----------------------------------------------------------------------------------------------- */
@@ -130,7 +142,7 @@ int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
     rad_load_options o = rad_load_defaults();
     rad_load_result *r = NULL;
     rad_error error = {.code = 0};
-    int status = w->engine != NULL ? read_engine(c, w->engine, &o.engine) : 0;
+    int status = w->engine != NULL ? read_engine(c, w->engine, w->is_url, &o.engine) : 0;
     if (status == 0) status = find_places(c, w, &places);
     if (status == 0) {
         o.seed = w->seed;
@@ -167,7 +179,8 @@ static int load_run_run(cli *c, int argc, char **argv)
     words_of.command_line = command_line(argc, argv);
     int status = options_parse(c, &VERB_LOAD_RUN, argc, argv, &words_of, &w);
     if (status != GO_ON) return status;
-    status = read_scenario(c, &w, &s);
+    status = one_form(c, words_of.json, words_of.csv, words_of.prometheus, false);
+    if (status == 0) status = read_scenario(c, &w, &s);
     if (status == 0) words_of.scenario_path = w.at[0];
     return status != 0 ? status : run_scenario(c, s, &words_of);
 }

@@ -39,10 +39,11 @@ typedef struct result {
     char *report, *trace; /* rad_free */
 } result;
 
-static const char *end_name(const cli *c, enum rad_session_end end)
+static const char *end_name(const cli *c, enum rad_session_end end, bool json)
 {
-    static const char *const names[] = {"complete", "exhausted", "stuck", "out of memory"};
-    return *c->stop && end == RAD_SESSION_EXHAUSTED ? "interrupted" : names[end];
+    static const char *const names[] = {"complete", "out of fuel", "stuck", "out of memory"};
+    if (end != RAD_SESSION_EXHAUSTED) return names[end];
+    return *c->stop ? "interrupted" : json ? "exhausted" : names[end];
 }
 
 /* So that somebody who looks sees that it goes on. */
@@ -102,7 +103,7 @@ static void report_text(cli *c, const run_args *a, const rad_session_options *o,
         policy_name(o->policy), (unsigned long long)o->seed);
     report_label(c, "end");
     out(c, "%s%s%s after %s round%s, %s instruction%s, %s message%s\n", style(c, good ? STYLE_GOOD : STYLE_BAD),
-        end_name(c, r->end), style(c, STYLE_OFF), number(i->rounds), plural(i->rounds), number(i->instructions),
+        end_name(c, r->end, false), style(c, STYLE_OFF), number(i->rounds), plural(i->rounds), number(i->instructions),
         plural(i->instructions), number(i->messages), plural(i->messages));
     report_label(c, "sessions");
     out(c, "%s opened, %s closed, %s faulted\n", number(i->sessions), number(i->sessions_closed),
@@ -129,7 +130,7 @@ static void report_json(cli *c, const run_args *a, const rad_session_options *o,
     put_text(&j, "policy", policy_name(o->policy));
     put_count(&j, "seed", o->seed);
     put_count(&j, "threads", a->run.threads);
-    put_text(&j, "end", end_name(c, r->end));
+    put_text(&j, "end", end_name(c, r->end, true));
     put_count(&j, "sessions", i->sessions);
     put_count(&j, "sessions_closed", i->sessions_closed);
     put_count(&j, "sessions_faulted", i->sessions_faulted);

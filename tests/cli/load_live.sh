@@ -173,9 +173,10 @@ for engine in $engines; do
     check "$engine: which has a name" grep -qE 'Connection(Refused|Reset|Closed)' out
     replays gone.log "$engine: without server"
     adds_up gone.log "$engine: without server"
-    try load "http://127.0.0.1:$port/" -c 2 -d 0.3 --engine "$engine" -o refused.log
+    try load "http://127.0.0.1:$port/" -c 2 -d 0.3 --engine "$engine" -o refused.log -H 'one: 1' -H 'two: 2'
     status 1 "$engine: nobody there"
     has out "ConnectionRefused" "$engine: refused"
+    check "$engine: each -H is a header" grep -aq 'headers = { "one" = "1", "two" = "2" }' refused.log
     replays refused.log "$engine: refused"
     adds_up refused.log "$engine: refused" 1
 done

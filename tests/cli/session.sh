@@ -81,7 +81,7 @@ for options in "--n 2" "--n inf --policy round-robin" "--n 7 --policy progress" 
 done
 try session run buyer.session --fuel 5
 status 0 "out of fuel"
-has out "exhausted after 5 rounds" "and says so"
+has out "out of fuel after 5 rounds" "and says so"
 try session run buyer.session --n 0
 status 2 "n of 0"
 has err "use a number from 1 on, or inf" "says what is expected"

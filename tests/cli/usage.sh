@@ -123,6 +123,13 @@ refuses "flow run: two.flow:*flow 'x'*two" flow run two.flow --flow x
 refuses "flow run: two.case:*data x*reason" flow run two.flow x=1
 refuses "flow status: dir:*no journal*" flow status dir
 refuses "load: URL:*host*'http://'" load http://
+bad "load: --header 'A: 2':*already" load http://127.0.0.1:1/ -H 'a: 1' -H 'A: 2'
+bad "load: --header ': 1':*Name: value*" load http://127.0.0.1:1/ -H ': 1'
+bad "load: --streams*--http2" load http://127.0.0.1:1/ --streams 2
+bad "load: --engine 'simulated':*epoll*uring" load http://127.0.0.1:1/ --engine simulated
+bad "load run: --engine 'fast':*simulated, epoll*uring" load run "$RADDLE_SRC/examples/load/sim-closed.toml" --no-log --engine fast
+refuses "load run:*[[]simulated]*--target URL*" load run "$RADDLE_SRC/examples/load/sim-closed.toml" --no-log --engine epoll
+bad "load run: --json*--csv*" load run x.toml --json --csv
 bad "load:*'localhost:8080'*http:// or https://" load localhost:8080
 
 # The library's own messages: they name the parameter and its range.

@@ -75,7 +75,7 @@ static void put_note(const rad_flow_case *c, const rad_event *e, rad_bytes *b)
     };
     rad__bytes_format(b, "%u ", e->step);
     if (e->kind == RAD_FLOW_NOTE_INPUT) {
-        rad__bytes_format(b, "the world answers\n");
+        rad__bytes_format(b, "input from outside\n");
         return;
     }
     bool known = e->kind < sizeof words / sizeof *words && words[e->kind] != NULL;

@@ -17,6 +17,7 @@
 #include <raddle/lab.h>
 
 #include <stdio.h>
+#include <string.h>
 
 enum {
     RING_BYTES = 8 << 20,
@@ -330,6 +331,10 @@ static int choose_engine(struct whole *w, rad_error *error)
     }
     if (w->engine == RAD__LOAD_ENGINE_SIMULATED && !w->scenario.has_simulated)
         return rad__error(error, RAD_EINPUT, "the scenario has no [simulated] target");
+    if (w->engine != RAD__LOAD_ENGINE_SIMULATED && o->target == NULL && w->scenario.has_simulated &&
+        strcmp(w->scenario.targets[0].url, RAD__LOAD_SIMULATED_URL) == 0)
+        return rad__error(error, RAD_EINPUT,
+                          "the scenario has only its [simulated] target; --target URL names a real one");
     return 0;
 }
 

@@ -29,7 +29,7 @@ static void row(rad_bytes *to, const char *name, const char *format, ...)
 static void put_head(rad_bytes *to, const rad_load_result *r, const struct rad__load_identity *who)
 {
     const rad__load_scenario *s = &r->scenario;
-    rad__bytes_format(to, "Load test: %s%s%s\n", rad__load_name_label(r), s->version != NULL ? " " : "",
+    rad__bytes_format(to, "Load test: %s%s%s\n", rad__load_name_label(r), s->version != NULL ? ", version " : "",
                       s->version != NULL ? s->version : "");
     if (who != NULL && who->run_id != NULL) row(to, "run", "%s", who->run_id);
     if (who != NULL && who->start != NULL) row(to, "started", "%s", who->start);

@@ -73,7 +73,7 @@ static void read_target(const rad__load_part *p, const char *otherwise, struct r
 static void default_target(rad__load_reading *r, struct rad__load_target *t)
 {
     *t = (struct rad__load_target){.name = "simulated",
-                                   .url = "http://simulated",
+                                   .url = RAD__LOAD_SIMULATED_URL,
                                    .host = "simulated",
                                    .port = "80",
                                    .base_path = "",

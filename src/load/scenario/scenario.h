@@ -92,6 +92,8 @@ struct rad__load_step {
     uint32_t repeat;
 };
 
+#define RAD__LOAD_SIMULATED_URL "http://simulated" /* of a scenario that names no other target */
+
 struct rad__load_target {
     const char *name, *url;
     const char *host, *port, *base_path; /* of the url, apart; IPv6 without brackets */

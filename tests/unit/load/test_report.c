@@ -94,7 +94,7 @@ static void in_order(const char *text, const char *const *parts)
 static void a_closed_run_in_words(void **state)
 {
     (void)state;
-    static const char *const SECTIONS[] = {"Load test: rich 1.2\n",
+    static const char *const SECTIONS[] = {"Load test: rich, version 1.2\n",
                                            "replayable: yes; repeatable: whole run\n",
                                            "\nConfiguration\n",
                                            "\nRequests\n",
