@@ -1,6 +1,8 @@
 /* load_run.c — `raddle load run` and `validate`. */
 #include "load.h"
 
+#include "command/progress.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,18 +47,19 @@ static int read_engine(cli *c, const char *text, bool url, enum rad_load_engine 
 
 static void panel(void *context, const rad_load_progress *p)
 {
-    char bar[21], p50[32] = "-", p99[32] = "-";
+    char bar[11], p50[32] = "-", p99[32] = "-";
     double seconds = (double)p->now_ns * 1e-9, all = (double)p->duration_ns * 1e-9;
-    int filled = p->duration_ns > 0 ? (int)(20.0 * seconds / all) : 0;
-    for (int i = 0; i < 20; i++) bar[i] = i < filled ? '#' : '.';
-    bar[20] = 0;
+    int filled = p->duration_ns > 0 ? (int)(10.0 * seconds / all) : 0;
+    for (int i = 0; i < 10; i++) bar[i] = i < filled ? '#' : '.';
+    bar[10] = 0;
     if (p->p50_ns != RAD_LOAD_NO_DATA) {
         snprintf(p50, sizeof p50, "%.2f ms", (double)p->p50_ns * 1e-6);
         snprintf(p99, sizeof p99, "%.2f ms", (double)p->p99_ns * 1e-6);
     }
-    note("\r\033[K[%s] %.1f/%.0f s  %u users  %.0f req/s  p50 %s  p99 %s  %" PRIu64 " errors", bar, seconds, all,
-         p->users, (double)p->rate_milli / 1000.0, p50, p99, p->errors);
-    (void)context;
+    char line[256];
+    snprintf(line, sizeof line, "[%s] %.1f/%.0f s  %u VUs  %.0f req/s  p50 %s  p99 %s  %" PRIu64 " errors", bar,
+             seconds, all, p->users, (double)p->rate_milli / 1000.0, p50, p99, p->errors);
+    progress_line(context, line);
 }
 
 /* ---- Where results go ------------------------------------------------------------------------------------ */
@@ -151,8 +154,9 @@ int run_scenario(cli *c, rad_load_scenario *s, const load_words *w)
         o.stop = c->stop;
         o.log = places.log;
         if (c->progress || w->live) o.watch = panel;
+        o.context = c;
         int code = rad_load_run(&r, s, &o, &error);
-        if (o.watch != NULL) note("\r\033[K");
+        if (o.watch != NULL) progress_line(c, "");
         if (r != NULL) status = finish(c, r, w, &places, code != 0);
         if (code != 0) status = complain_error(c, &error);
     }

@@ -26,7 +26,7 @@ static void help(cli *c)
            "b [COUNT]  back\n"
            "g TURN     go to a turn; 0 is before the first\n"
            "e          to the end\n"
-           "s          what the users do now\n"
+           "s          what the virtual users do now\n"
            "q          quit\n");
 }
 

@@ -34,6 +34,7 @@ typedef struct cli {
     bool progress;             /* stderr is a terminal */
     bool utf8;                 /* what stdout shows; otherwise plain ASCII */
     uint32_t width;            /* columns of stdout */
+    uint32_t progress_width;   /* columns of stderr; 0: not known */
     const char *temp_dir;      /* where temporary folders go */
     const char *const *stress; /* raddle only: see cli/exec.h */
     struct rad_bytes *capture; /* what would go to stdout goes here; NULL: it does not */
@@ -62,6 +63,8 @@ void note_text(const char *before, const char *text, const char *after) RAD_COMM
 void out_paragraph(cli *c, uint32_t indent, const char *text) RAD_COMMAND(out_paragraph);
 /* From `column` on, wrapped between words; later lines begin at `indent`. Ends the line. */
 void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text) RAD_COMMAND(out_wrapped);
+/* The same on a terminal; otherwise one line, for programs that look for it. */
+void out_long(cli *c, uint32_t column, uint32_t indent, const char *text) RAD_COMMAND(out_long);
 void out_flush(cli *c) RAD_COMMAND(out_flush);
 
 /* Flushes; the status to leave with: `status` itself, or EXIT_RUNTIME when stdout could not be

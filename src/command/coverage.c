@@ -35,7 +35,7 @@ static void report_oracles(cli *c, const rad_target *t, const rad_exploration *e
                                      number(e->evaluations[i]));
         }
     }
-    out(c, "%s\n", used ? text : "none was evaluated");
+    out_long(c, LABEL_WIDTH, LABEL_WIDTH, used ? text : "none was evaluated");
 }
 
 /* How many: their names are in the JSON. */
@@ -79,8 +79,8 @@ static void report_statement(cli *c, const rad_target *t, const rad_exploration 
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
     size_t lead = strncmp(text, good, sizeof good - 1) == 0 && !rad_exploration_all_cut(e) ? sizeof good - 1 : 0;
-    out(c, "%s%.*s%s%s\n", lead ? style(c, STYLE_GOOD) : "", (int)lead, text, lead ? style(c, STYLE_OFF) : "",
-        text + lead);
+    out(c, "%s%.*s%s", lead ? style(c, STYLE_GOOD) : "", (int)lead, text, lead ? style(c, STYLE_OFF) : "");
+    out_long(c, (uint32_t)lead, 4, text + lead);
 }
 
 void coverage_outside(const rad_target *t, const rad_exploration *e, char *text, size_t size)
@@ -108,25 +108,26 @@ static void report_outside(cli *c, const rad_target *t, const rad_exploration *e
     coverage_outside(t, e, text, sizeof text);
     if (text[0] == 0) return;
     report_label(c, "outside");
-    out(c, "%s\n", text);
+    out_long(c, LABEL_WIDTH, LABEL_WIDTH, text);
 }
 
 void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
 {
     static const char *const hints[PHASES] = {
         [PHASE_FREE_CLOCK] = "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
-                             "timer; it counts for the exit status with --clock free.\n",
+                             "timer; it counts for the exit status with --clock free.",
         [PHASE_SPURIOUS] = "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
                            "C++ allow a wait to end without a signal; it counts for the exit status with "
-                           "--spurious yes.\n"};
+                           "--spurious yes."};
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
-    out(h->c, "With %s: %s\n", hunt_phase_text(phase), text);
-    if (e->failures && hints[phase]) {
-        out_text(h->c, hunt_first_in(h, phase) ? hints[phase]
-                                               : "None of these failures is new: each was found "
-                                                 "without, too.\n");
-    }
+    uint32_t lead = (uint32_t)strlen(hunt_phase_text(phase)) + 7;
+    out(h->c, "With %s: ", hunt_phase_text(phase));
+    out_long(h->c, lead, 4, text);
+    if (e->failures && hints[phase])
+        out_long(h->c, 0, 4,
+                 hunt_first_in(h, phase) ? hints[phase]
+                                         : "None of these failures is new: each was found without, too.");
 }
 
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)
@@ -146,7 +147,7 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
         out(c, "in %s run%s actors that yield or spin were held back\n", number(e->held), plural(e->held));
     }
     report_label(c, "classes");
-    out(c, "%s%s distinct trace class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
+    out(c, "%s%s equivalence class%s\n", number(e->classes), e->classes_capped ? " or more" : "",
         e->classes == 1 ? "" : "es");
     if (e->states) {
         report_label(c, "states");

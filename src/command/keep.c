@@ -173,7 +173,7 @@ void shrunk_report(cli *c, const shrunk *s)
         out(c, "%s\n", text);
     }
     certificate_text(s->artifact, &s->report, text, sizeof text);
-    out(c, "%s\n", text);
+    out_wrapped(c, 0, 4, text);
     if (s->report.certificate != RAD_MINIMAL) report_because(c, &s->report);
 }
 

@@ -197,6 +197,14 @@ void out_wrapped(cli *c, uint32_t column, uint32_t indent, const char *text)
     if (*text) out_paragraph(c, indent, text);
 }
 
+void out_long(cli *c, uint32_t column, uint32_t indent, const char *text)
+{
+    if (c->terminal)
+        out_wrapped(c, column, indent, text);
+    else
+        out(c, "%s\n", text);
+}
+
 /* One or more paragraphs ("\n" between them), wrapped between words. */
 void out_paragraph(cli *c, uint32_t indent, const char *text)
 {

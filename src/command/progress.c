@@ -1,6 +1,7 @@
 #include "progress.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* "3 s", "4 min", "2 h". */
 static void span_text(double seconds, char *text, size_t size)
@@ -13,9 +14,12 @@ static void span_text(double seconds, char *text, size_t size)
         snprintf(text, size, "%.0f h", seconds / 3600);
 }
 
-static void show_line(const char *line)
+/* A line that is wider than the terminal would go on in a second row, and leave its first one there. */
+void progress_line(const cli *c, const char *line)
 {
-    note("\r\033[K%s", line);
+    uint32_t room = c->progress_width > 1 ? c->progress_width - 1 : UINT32_MAX;
+    size_t length = strlen(line);
+    note("\r\033[K%.*s", (int)(length < room ? length : room), line);
 }
 
 void progress_explore(const progress_limits *limits, const rad_progress *p)
@@ -29,7 +33,7 @@ void progress_explore(const progress_limits *limits, const rad_progress *p)
     snprintf(line, sizeof line, "%-10s %s of %s runs  %s/s  %s failed  %s cut  %s classes  %s left", p->phase,
              number(p->runs), number(p->runs_budget), number((uint64_t)rate), number(p->failures), number(p->cut),
              number(p->classes), span);
-    show_line(line);
+    progress_line(limits->c, line);
 }
 
 void progress_shrink(void *context, const char *stage, uint64_t checks, const rad_measure *m)
@@ -39,7 +43,7 @@ void progress_shrink(void *context, const char *stage, uint64_t checks, const ra
     char line[256];
     snprintf(line, sizeof line, "shrinking: %-12s %s runs  %s choices  %s preemptions  %s steps", stage, number(checks),
              number(m->choices), number(m->preemptions), number(m->steps));
-    show_line(line);
+    progress_line(c, line);
 }
 
 void progress_items(const cli *c, const char *what, uint64_t done, uint64_t count)
@@ -47,7 +51,7 @@ void progress_items(const cli *c, const char *what, uint64_t done, uint64_t coun
     if (c->progress) {
         char line[256];
         snprintf(line, sizeof line, "%s %s of %s", what, number(done), number(count));
-        show_line(line);
+        progress_line(c, line);
     }
 }
 
@@ -57,11 +61,11 @@ void progress_states(void *context, uint64_t states, uint64_t steps)
     if (c->progress) {
         char line[256];
         snprintf(line, sizeof line, "looking: %s states, %s steps", number(states), number(steps));
-        show_line(line);
+        progress_line(c, line);
     }
 }
 
 void progress_clear(const cli *c)
 {
-    if (c->progress) show_line("");
+    if (c->progress) progress_line(c, "");
 }

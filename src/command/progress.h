@@ -18,6 +18,8 @@ void progress_shrink(void *context, const char *stage, uint64_t checks, const ra
 void progress_items(const cli *c, const char *what, uint64_t done, uint64_t count) RAD_COMMAND(progress_items);
 /* How much of a search is done; the context is a cli. */
 void progress_states(void *context, uint64_t states, uint64_t steps) RAD_COMMAND(progress_states);
+/* ASCII; what does not fit is left out. */
+void progress_line(const cli *c, const char *line) RAD_COMMAND(progress_line);
 void progress_clear(const cli *c) RAD_COMMAND(progress_clear);
 
 #endif

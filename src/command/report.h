@@ -22,6 +22,7 @@ void report_events(cli *c, const rad_story *s) RAD_COMMAND(report_events);
 void report_output(cli *c, const rad_story *s) RAD_COMMAND(report_output);
 
 /* "  name      " in front of a line of facts. */
+enum { LABEL_WIDTH = 13 };
 void report_label(cli *c, const char *label) RAD_COMMAND(report_label);
 
 /* The names of a target's sites come from an instance of its machine. */

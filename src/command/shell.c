@@ -37,6 +37,7 @@ void look_around(cli *c, const char *self)
     c->terminal = rad__os_is_terminal(STDOUT_FILENO);
     c->colour = rad__os_wants_colour(STDOUT_FILENO);
     c->progress = rad__os_is_terminal(STDERR_FILENO) && strcmp(variable("TERM"), "dumb") != 0;
+    c->progress_width = c->progress ? rad__os_terminal_width(STDERR_FILENO) : 0;
     c->utf8 = says_utf8();
     c->width = c->terminal && columns > 0 ? columns : WIDTH_DEFAULT;
     c->temp_dir = variable("TMPDIR");

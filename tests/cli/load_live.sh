@@ -67,7 +67,7 @@ for engine in $engines; do
     check "$engine: requests were answered" [ "$total" -gt 0 ]
     answered load "$url" -c 4 -R 100 --engine "$engine" -o "rate-$engine.log"
     status 0 "$engine: arrivals"
-    planned=$(sed -n 's/^  arrivals *\([0-9]*\) begun.* \([0-9]*\) never begun$/\1+\2/p' out) # whatever else runs here
+    planned=$(sed -n 's/^  arrivals *\([0-9]*\) started.* \([0-9]*\) never started$/\1+\2/p' out) # whatever else runs here
     check "$engine: as many as planned ($planned)" [ $(($planned)) = "$(echo "$seconds" | awk '{ print $1 * 100 }')" ]
     replays "rate-$engine.log" "$engine: arrivals"
     answered load "$url" -c 4 --shards 2 --engine "$engine" -o "shards-$engine.log"

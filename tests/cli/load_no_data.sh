@@ -217,7 +217,7 @@ is out '{"p99":{"service_ns":null,"response_ns":null}}' "nor a percentile"
 # ---- Interrupted ------------------------------------------------------------------------------------------------------
 "$RADDLE" load "$url" -c 2 -d 3600 --live >out 2>err </dev/null &
 pid=$!
-soon grep -q users err
+soon grep -q VUs err
 kill -s INT $pid
 wait $pid
 status=$?

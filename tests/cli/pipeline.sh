@@ -10,10 +10,11 @@ for machine in counter buffer buffer-if philosophers locks event aba reorder ban
     silent "$machine: explore"
     has out "explore $machine: strategy auto, up to 20,000 runs, seed 1" "$machine: the head"
     has out "FAILED: " "$machine: the failure"
+    sed "H;1h;\$!d;x;s/\n    \([^ ]\)/ \1/g" out >unwrapped
     check "$machine: the certificate" \
-        grep -qE '^minimal: it (needs [0-9]+ preemptions?; (all [0-9,]+|both|the one) (fair )?schedules? with fewer w(as|ere) tried, and (none fails|neither fails|does not fail) this way|fails without any preemption)$' out
+        grep -qE '^minimal: it (needs [0-9]+ preemptions?; (all [0-9,]+|both|the one) (fair )?schedules? with fewer w(as|ere) tried, and (none fails|neither fails|does not fail) this way|fails without any preemption)$' unwrapped
     line out "  replay     raddle replay $machine.min.raddle.json" "$machine: the command that replays it"
-    has out "distinct trace class" "$machine: the classes"
+    has out " equivalence class" "$machine: the classes"
     has out "  oracles    evaluated: " "$machine: the oracles"
     has out ">>>" "$machine: a decisive switch"
     hasnt out "$(printf '\033')" "$machine: no colours in a file"

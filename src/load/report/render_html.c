@@ -70,7 +70,7 @@ static void hint(rad_bytes *to, const void *context, uint32_t i)
     rad__bytes_format(to, "%" PRIu64 " s: ", (uint64_t)i * s->each);
     if (s->responses[i] > 0)
         rad__bytes_format(to, "p50 %.2f ms, p99 %.2f ms, max %.2f ms; ", s->p50[i], s->p99[i], s->max[i]);
-    rad__bytes_format(to, "%.0f answers/s, %.0f errors, %.0f users", s->answers[i], s->errors[i], s->users[i]);
+    rad__bytes_format(to, "%.0f responses/s, %.0f errors, %.0f VUs", s->answers[i], s->errors[i], s->users[i]);
 }
 
 /* ---- Plots over time ------------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static void put_latency_plot(rad_bytes *to, const rad_load_result *r, const stru
     uint32_t worst = largest(s->max, s->count);
     const rad_histogram *h = &r->metrics.service;
     snprintf(about, sizeof about,
-             "Half of the answers took less than %s ms, 99 of 100 less than %s ms. The slowest took "
+             "Half of the responses took less than %s ms, 99 of 100 less than %s ms. The slowest took "
              "%.1f ms, around second %.0f.",
              MS(rad__histogram_at_ppm(h, 500000)), MS(rad__histogram_at_ppm(h, 990000)),
              s->count > 0 && !isnan(s->max[worst]) ? s->max[worst] : 0,
@@ -108,7 +108,7 @@ static void put_latency_plot(rad_bytes *to, const rad_load_result *r, const stru
     struct rad__load_plot p = over_time(s);
     p.id = "latency";
     p.title = "Latency";
-    p.about = h->count > 0 ? about : "no data: there were no answers.";
+    p.about = h->count > 0 ? about : "no data: there were no responses.";
     p.unit = "ms";
     p.log = true;
     p.lines[0] = (struct rad__load_plot_line){"p50", "c1", s->p50, RAD__LOAD_PLOT_LINE};
@@ -122,14 +122,14 @@ static void put_rate_plot(rad_bytes *to, const rad_load_result *r, const struct 
 {
     char about[300];
     struct rad__load_throughput t = rad__load_throughput_of(r);
-    snprintf(about, sizeof about, "On average %s answers a second; in the best second %s, in the worst %s.",
+    snprintf(about, sizeof about, "On average %s responses a second; in the best second %s, in the worst %s.",
              rad__load_rate_label(t.average_milli).text, COUNT(t.peak), COUNT(t.least));
     struct rad__load_plot p = over_time(s);
     p.id = "rate";
     p.title = "Rate";
     p.about = about;
     p.unit = "per second";
-    p.lines[0] = (struct rad__load_plot_line){"answers", "c1", s->answers, RAD__LOAD_PLOT_AREA};
+    p.lines[0] = (struct rad__load_plot_line){"responses", "c1", s->answers, RAD__LOAD_PLOT_AREA};
     p.lines[1] = (struct rad__load_plot_line){"requests", "c4", s->issued, RAD__LOAD_PLOT_LINE};
     p.line_count = 2;
     rad__load_plot_put(to, &p);
@@ -163,13 +163,14 @@ static void put_user_plot(rad_bytes *to, const rad_load_result *r, const struct 
 {
     char about[300];
     double most = s->count > 0 ? s->users[largest(s->users, s->count)] : 0;
-    snprintf(about, sizeof about, "%s users in all, at most %.0f at the same time.", COUNT(r->metrics.spawned), most);
+    snprintf(about, sizeof about, "%s virtual users in all, at most %.0f at the same time.", COUNT(r->metrics.spawned),
+             most);
     struct rad__load_plot p = over_time(s);
     p.id = "users";
-    p.title = "Users";
+    p.title = "Virtual users";
     p.about = about;
     p.unit = "active";
-    p.lines[0] = (struct rad__load_plot_line){"users", "c5", s->users, RAD__LOAD_PLOT_AREA};
+    p.lines[0] = (struct rad__load_plot_line){"virtual users", "c5", s->users, RAD__LOAD_PLOT_AREA};
     p.line_count = 1;
     rad__load_plot_put(to, &p);
 }
@@ -207,15 +208,15 @@ static void put_percentiles(rad_bytes *to, const rad_load_result *r)
     curve_of(a, most, x, service);
     curve_of(b, most, x, response);
     if (a->count == 0)
-        snprintf(about, sizeof about, "no data: there were no answers.");
+        snprintf(about, sizeof about, "no data: there were no responses.");
     else if (open)
         snprintf(about, sizeof about,
                  "p99 of the service time %s ms, of the response time, from the planned time, %s ms.",
                  MS(rad__histogram_at_ppm(a, 990000)), MS(rad__histogram_at_ppm(b, 990000)));
     else
         snprintf(about, sizeof about,
-                 "Service time: p90 %s ms, p99 %s ms, p99.9 %s ms. A closed schedule asks less while "
-                 "answers are slow: coordinated omission is not corrected for.",
+                 "Service time: p90 %s ms, p99 %s ms, p99.9 %s ms. In a closed model slow "
+                 "responses mean fewer requests: coordinated omission is not corrected for.",
                  MS(rad__histogram_at_ppm(a, 900000)), MS(rad__histogram_at_ppm(a, 990000)),
                  MS(rad__histogram_at_ppm(a, 999000)));
     struct rad__load_plot p = {.id = "percentiles",
@@ -226,7 +227,7 @@ static void put_percentiles(rad_bytes *to, const rad_load_result *r)
                                .count = CURVE,
                                .x = x,
                                .x_to = most,
-                               .x_title = "share of the answers that were faster"};
+                               .x_title = "share of the responses that were faster"};
     for (uint32_t i = 0; i < 7 && i <= most; i++) {
         struct rad__load_plot_tick *t = &p.x_ticks[p.x_tick_count++];
         t->at = i;
@@ -258,10 +259,10 @@ static void put_distribution(rad_bytes *to, const rad_load_result *r)
     }
     struct rad__load_plot p = {.id = "distribution",
                                .title = "Distribution",
-                               .about = h->count > 0 ? "How many answers took how long; the scale of "
+                               .about = h->count > 0 ? "How many responses took how long; the scale of "
                                                        "the times is logarithmic."
-                                                     : "no data: there were no answers.",
-                               .unit = "answers",
+                                                     : "no data: there were no responses.",
+                               .unit = "responses",
                                .count = BINS,
                                .x = x,
                                .x_from = low,
@@ -272,7 +273,7 @@ static void put_distribution(rad_bytes *to, const rad_load_result *r)
         t->at = at;
         rad__load_plot_number(t->label, sizeof t->label, pow(10, at) / 1e6);
     }
-    p.lines[0] = (struct rad__load_plot_line){"answers", "c1", count, RAD__LOAD_PLOT_BARS};
+    p.lines[0] = (struct rad__load_plot_line){"responses", "c1", count, RAD__LOAD_PLOT_BARS};
     p.line_count = 1;
     rad__load_plot_put(to, &p);
 }

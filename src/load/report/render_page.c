@@ -119,7 +119,7 @@ void rad__load_page_head(rad_bytes *to, const rad_load_result *r, const struct r
         rad__bytes_format(to, " · ");
     }
     rad__bytes_format(
-        to, "<b>%s</b> · <b>%s</b> users, %s schedule · %s · seed <b>%" PRIu64 "</b> · ended %s · %s%s</p>\n",
+        to, "<b>%s</b> · <b>%s</b> virtual users, %s model · %s · seed <b>%" PRIu64 "</b> · ended %s · %s%s</p>\n",
         rad__load_seconds_label(r->metrics.end_ns).text, COUNT(r->scenario.users),
         rad__load_is_open(r) ? "open" : "closed", rad__load_engine_label(r), r->seed, rad__load_end_label(r),
         rad__load_repeatable_label(r), r->filtered ? " · <b>only requests for which the filter holds</b>" : "");
@@ -182,7 +182,7 @@ static void put_statuses(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_metrics *m = &r->metrics;
     char name[16];
-    rad__bytes_format(to, "<section class=\"card\"><h2>Answers by status</h2><table><tbody>\n");
+    rad__bytes_format(to, "<section class=\"card\"><h2>Responses by status</h2><table><tbody>\n");
     for (uint32_t i = 0; i < 1000; i++) {
         snprintf(name, sizeof name, "%u", (unsigned)i);
         if (m->by_status[i] > 0) put_share_row(to, name, m->by_status[i], m->measured.responses);

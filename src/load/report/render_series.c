@@ -124,11 +124,11 @@ void rad__load_render_prometheus(rad_bytes *to, const rad_load_result *r)
     const rad__load_metrics *m = &r->metrics;
     put_counter(to, r, "z6_requests_total", "Requests that were issued after the warm-up.", m->measured.issued);
     put_statuses(to, r);
-    put_summary(to, r, "z6_latency_seconds", "Service time of requests that were answered.", &m->service);
+    put_summary(to, r, "z6_latency_seconds", "Service time of requests with a response.", &m->service);
     if (rad__load_is_open(r)) {
-        put_summary(to, r, "z6_response_seconds",
-                    "Response time of requests that were answered, from the planned time.", &m->response);
-        put_counter(to, r, "z6_arrivals_dropped_total", "Arrivals that were never begun.", m->dropped);
+        put_summary(to, r, "z6_response_seconds", "Response time of requests with a response, from the planned time.",
+                    &m->response);
+        put_counter(to, r, "z6_arrivals_dropped_total", "Arrivals that were never started.", m->dropped);
     }
     put_counter(to, r, "z6_connections_total", "Connections that were established.", m->connections);
     put_counter(to, r, "z6_connection_errors_total", "Connections that failed.", m->connection_errors);

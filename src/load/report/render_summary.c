@@ -49,10 +49,10 @@ static void put_configuration(rad_bytes *to, const rad_load_result *r)
     heading(to, "Configuration");
     row(to, "engine", "%s", rad__load_engine_label(r));
     if (r->shards > 1) row(to, "shards", "%" PRIu32, r->shards);
-    row(to, "users", "%s%s", COUNT(s->users),
-        rad__load_is_open(r) ? " to serve arrivals (open schedule)" : " (closed schedule)");
+    row(to, "virtual users", "%s%s", COUNT(s->users),
+        rad__load_is_open(r) ? " to serve arrivals (open model)" : " (closed model)");
     if (s->duration_ns != 0) row(to, "planned", "%s", rad__load_seconds_label(s->duration_ns).text);
-    if (s->iterations != 0) row(to, "iterations", "%s of each user", COUNT(s->iterations));
+    if (s->iterations != 0) row(to, "iterations", "%s of each virtual user", COUNT(s->iterations));
     if (s->warmup_ns != 0) row(to, "warm-up", "%s", rad__load_seconds_label(s->warmup_ns).text);
     row(to, "tick", "%s ms", rad__load_ms_label(s->tick_ns).text);
     for (uint32_t i = 0; i < s->target_count && i < 10; i++)
@@ -80,7 +80,7 @@ static void put_by_name(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_scenario *s = &r->scenario;
     if (s->request_count < 2 || s->request_count > RAD__LOAD_HISTOGRAMS_MAX) return;
-    heading(to, "By name                  requests     answered       failed     p50 ms     p99 ms");
+    heading(to, "By name                  requests    responses       failed     p50 ms     p99 ms");
     for (uint32_t i = 0; i < s->request_count; i++) {
         const struct rad__load_by_request *b = &r->metrics.by_request[i];
         uint64_t p50 = rad__load_quantile(&b->service, 500000), p99 = rad__load_quantile(&b->service, 990000);
@@ -103,8 +103,8 @@ static void put_requests(rad_bytes *to, const rad_load_result *r)
         row(to, "during warm-up", "%s, which count nowhere below", COUNT(m->all.issued - t->issued));
     row(to, "success", "%s (%s)", COUNT(m->ok), rad__load_share_label(rad__load_ppm(m->ok, done)).text);
     row(to, "failed", "%s (%s)", COUNT(failed), rad__load_share_label(rad__load_ppm(failed, done)).text);
-    if (t->cancelled > 0) row(to, "cancelled", "%s, under way at the end", COUNT(t->cancelled));
-    if (r->under_way > 0) row(to, "without an end", "%s, the log was cut off", COUNT(r->under_way));
+    if (t->cancelled > 0) row(to, "cancelled", "%s, in flight at the end", COUNT(t->cancelled));
+    if (r->under_way > 0) row(to, "unfinished", "%s, the log was cut off", COUNT(r->under_way));
     row(to, "iterations", "%s", COUNT(m->iterations));
     put_methods(to, r);
     for (uint32_t i = 1; i <= 6; i++)
@@ -121,7 +121,7 @@ static void put_times(rad_bytes *to, const char *title, const rad_histogram *h)
     static const uint32_t SHARES[] = {500000, 900000, 950000, 990000, 999000};
     heading(to, title);
     if (h->count == 0) {
-        rad__bytes_format(to, "  no data: no answers\n");
+        rad__bytes_format(to, "  no data: no responses\n");
         return;
     }
     row(to, "min", "%s", rad__load_ms_label(h->min).text);
@@ -140,24 +140,23 @@ static void put_latency(rad_bytes *to, const rad_load_result *r)
         return;
     }
     put_times(to, "Latency, ms (service time: from sending to the last byte)", &r->metrics.service);
-    rad__bytes_format(to, "  Coordinated omission is not corrected for: a closed schedule asks "
-                          "less while answers are slow.\n");
+    rad__bytes_format(to, "  Coordinated omission is not corrected for: in a closed model "
+                          "slow responses mean fewer requests.\n");
 }
 
 static void put_throughput(rad_bytes *to, const rad_load_result *r)
 {
     const rad__load_metrics *m = &r->metrics;
     struct rad__load_throughput t = rad__load_throughput_of(r);
-    heading(to, "Throughput, answers per second");
+    heading(to, "Throughput, responses per second");
     row(to, "average", "%s", rad__load_rate_label(t.average_milli).text);
     row(to, "peak", "%s", COUNT(t.peak));
-    row(to, "least", "%s", COUNT(t.least));
+    row(to, "minimum", "%s", COUNT(t.least));
     if (!rad__load_is_open(r)) return;
     uint64_t mean = rad__load_mean_late(m);
-    row(to, "arrivals", "%s begun, %s of them late (found no virtual user free), %s never begun", COUNT(m->arrivals),
-        COUNT(m->blocked), COUNT(m->dropped));
-    row(to, "begun after plan", "%s%s", rad__load_ms_label(mean).text,
-        mean != RAD__LOAD_NO_DATA ? " ms on average" : "");
+    row(to, "arrivals", "%s started, %s never started", COUNT(m->arrivals), COUNT(m->dropped));
+    row(to, "late", "%s of them: no virtual user was idle", COUNT(m->blocked));
+    row(to, "behind plan", "%s%s", rad__load_ms_label(mean).text, mean != RAD__LOAD_NO_DATA ? " ms on average" : "");
 }
 
 /* ---- Connections, errors, checks ------------------------------------------------------------------------- */
@@ -186,9 +185,9 @@ static void put_errors(rad_bytes *to, const rad_load_result *r)
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         if (m->by_fault[i] > 0)
             rad__bytes_format(to, "  %-26s %s\n", rad__load_fault_name((enum rad__load_fault)i), COUNT(m->by_fault[i]));
-    if (m->late > 0) row(to, "late answers", "%s, after their timeout", COUNT(m->late));
+    if (m->late > 0) row(to, "late responses", "%s, after their timeout", COUNT(m->late));
     if (m->long_waits > 0) row(to, "long waits", "%s", COUNT(m->long_waits));
-    if (m->gave_up > 0) row(to, "users gave up", "%s", COUNT(m->gave_up));
+    if (m->gave_up > 0) row(to, "VUs that gave up", "%s", COUNT(m->gave_up));
     for (uint32_t i = 1; i < RAD__LOAD_FAULT_COUNT; i++)
         if (m->exhausted[i] > 0)
             rad__bytes_format(to, "  %-26s %s waits\n", rad__load_fault_name((enum rad__load_fault)i),
@@ -229,13 +228,13 @@ static void put_scheduler(rad_bytes *to, const rad_load_result *r)
     const struct rad__load_counters *c = &r->counters;
     heading(to, "Scheduler");
     if (c->ticks == 0) {
-        rad__bytes_format(to, "  not part of a log; 'raddle load replay --summary' tells them\n");
+        rad__bytes_format(to, "  not part of a log; 'raddle load replay --summary' prints them\n");
         return;
     }
     row(to, "ticks", "%s", COUNT(c->ticks));
     row(to, "events", "%s", COUNT(c->events));
-    row(to, "users spawned", "%s", COUNT(c->spawned));
-    row(to, "users completed", "%s", COUNT(c->completed));
+    row(to, "VUs started", "%s", COUNT(c->spawned));
+    row(to, "VUs finished", "%s", COUNT(c->completed));
     row(to, "cohorts", "%s", COUNT(c->cohorts));
     if (c->cohorts > 0)
         row(to, "activations", "%s, %.2f in a cohort on average", COUNT(c->activated),
@@ -248,8 +247,8 @@ static void put_limits(rad_bytes *to, const rad_load_result *r)
     const rad__load_scenario *s = &r->scenario;
     uint64_t connections = 0;
     for (uint32_t i = 0; i < s->target_count; i++) connections += s->targets[i].max_connections;
-    heading(to, "Limits, used of those there are");
-    row(to, "users", "%s / %s", COUNT(r->metrics.spawned), COUNT(s->limits.max_vus));
+    heading(to, "Limits, used / allowed");
+    row(to, "virtual users", "%s / %s", COUNT(r->metrics.spawned), COUNT(s->limits.max_vus));
     if (r->connections_most > 0) row(to, "connections", "%s / %s", COUNT(r->connections_most), COUNT(connections));
     if (r->counters.ticks > 0)
         row(to, "queue", "%s / %s", COUNT(r->counters.deepest_queue), COUNT(s->limits.max_events));

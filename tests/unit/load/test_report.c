@@ -128,7 +128,7 @@ static void a_closed_run_in_words(void **state)
     has(text, "  pass rps_min                  expected at least 1.0 /s, actual ");
     has(text, "\n  result             2/4 hold\n");
     has(text, "\n  ticks              %s\n", rad__load_count_label(r->counters.ticks).text);
-    has(text, "\n  users              50 / 100,000\n");
+    has(text, "\n  virtual users      50 / 100,000\n");
     has_not(text, "Response time");
     rad__free(text);
     r->level = RAD__LOAD_LEVEL_RECORDED;
@@ -153,8 +153,8 @@ static void an_open_run_has_both_times(void **state)
     has(text, "\nService time, ms");
     has(text, "\nResponse time, ms");
     has(text, "\n  p50                %s\n", rad__load_ms_label(rad_load_percentile(r, true, 500000)).text);
-    has(text, "%s of them late", rad__load_count_label(r->metrics.blocked).text);
-    has(text, "%s never begun", rad__load_count_label(r->metrics.dropped).text);
+    has(text, "\n  late               %s of them", rad__load_count_label(r->metrics.blocked).text);
+    has(text, "%s never started", rad__load_count_label(r->metrics.dropped).text);
     has_not(text, "Coordinated omission");
     assert_true(rad_load_percentile(r, true, 500000) > rad_load_percentile(r, false, 500000));
     rad__free(text);
@@ -527,7 +527,7 @@ static void a_long_run_is_drawn_with_few_points(void **state)
     char *text = report_text(r, RAD_LOAD_HTML);
     check_html(text);
     has(text, "Each point is 9 seconds");
-    has(text, "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 answers/s, 0 errors, 1 users");
+    has(text, "<title>990 s: p50 20.00 ms, p99 20.00 ms, max 20.00 ms; 2 responses/s, 0 errors, 1 VUs");
     rad__free(text);
     rad_load_result_free(r);
 }
@@ -570,7 +570,7 @@ static void a_run_without_requests_has_all_forms(void **state)
     assert_true(facts.rate_milli == RAD_LOAD_NO_DATA);
     assert_true(rad_load_percentile(r, false, 990000) == RAD_LOAD_NO_DATA);
     text = report_text(r, RAD_LOAD_SUMMARY);
-    has(text, "no data: no answers");
+    has(text, "no data: no responses");
     has(text, "no data            no request was sent\n");
     has(text, "average            no data\n");
     has_not(text, "0.000 ms");
@@ -583,7 +583,7 @@ static void a_run_without_requests_has_all_forms(void **state)
     rad__free(text);
     text = report_text(r, RAD_LOAD_HTML);
     check_html(text);
-    has(text, "no data: there were no answers.");
+    has(text, "no data: there were no responses.");
     rad__free(text);
     rad_load_result_free(r);
 }
