@@ -99,10 +99,10 @@ static void fiber_complete(rad_slot *slot, int code)
 {
     rad_wakes wakes = {0};
     rad_clause *c;
-    rad_family *family = slot->family;
+    rad__nursery *nursery = slot->nursery;
     if (RAD_UNLIKELY(slot->strand.runtime->is_capped)) /* before anybody hears of it: see rad__slot_late */
         atomic_fetch_add_explicit(&slot->strand.runtime->leaving, 1, memory_order_relaxed);
-    if (family && code != 0) rad__family_hears(family, slot, code); /* before a joiner lets another fail */
+    if (nursery && code != 0) rad__nursery_note_failure(nursery, slot, code); /* before a joiner lets another fail */
     rad__lock(&slot->done.lock);
     slot->ended = true;
     slot->code = code;
@@ -113,7 +113,7 @@ static void fiber_complete(rad_slot *slot, int code)
     }
     rad__unlock(&slot->done.lock);
     rad__wakes_go(&wakes);
-    if (family) rad__family_leave(family, slot, code);
+    if (nursery) rad__nursery_leave(nursery, slot, code);
 }
 
 /* It has ended, and others would wait for ever for what it did not give back; the memory of a nursery is about to
@@ -167,7 +167,7 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
     slot->shields = slot->nurseries = slot->mutexes = slot->rwlocks = 0;
     atomic_store_explicit(&slot->reads, NULL, memory_order_relaxed);
     slot->deadline = RAD_FOREVER;
-    slot->family = NULL;
+    slot->nursery = NULL;
     rad__lock(&slot->done.lock); /* whoever joins by an old handle may be looking at them */
     slot->ended = false;
     memset(slot->result, 0, sizeof slot->result);
@@ -206,13 +206,13 @@ static __attribute__((noinline)) int spawn_failed(rad_fiber *handle, int code)
     return code;
 }
 
-int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn, void *arg)
+int rad__spawn(const char *call, rad__nursery *nursery, rad_fiber *handle, rad_fn fn, void *arg)
 {
     rad_core *core = rad__core();
     int code = 0;
     if (RAD_UNLIKELY(core == NULL || core->running == NULL)) rad__misuse(call, "the caller is not a fiber");
     if (RAD_UNLIKELY(fn == NULL)) rad__misuse(call, "the function is NULL");
-    if (family && RAD_UNLIKELY(!rad__family_admits(family, rad__slot_of(core->running))))
+    if (nursery && RAD_UNLIKELY(!rad__nursery_admits(nursery, rad__slot_of(core->running))))
         rad__misuse(call, "the calling fiber neither opened the nursery nor is in it");
     if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
         return spawn_failed(handle, RAD_ECLOSED);
@@ -224,7 +224,7 @@ int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn f
     if (RAD_UNLIKELY(slot == NULL)) return spawn_failed(handle, code);
     rad__fiber_begin(slot, handle, fn, arg);
     rad__fiber_enumerate(slot, core);
-    if (family && !rad__family_enter(family, slot)) {
+    if (nursery && !rad__nursery_enter(nursery, slot)) {
         rad__fiber_undo(slot, core);
         return spawn_failed(handle, RAD_ECLOSED);
     }

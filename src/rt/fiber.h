@@ -23,8 +23,8 @@
 #include "rt/wait.h"
 
 typedef struct rad_slot rad_slot;
-typedef struct rad_locals rad_locals; /* local.c */
-typedef struct rad_family rad_family; /* a nursery: nursery.h */
+typedef struct rad_locals rad_locals;     /* local.c */
+typedef struct rad__nursery rad__nursery; /* what is inside a rad_nursery: nursery.h */
 
 enum { RAD_REFERS_FIBER = 1, RAD_REFERS_HANDLE = 2 };
 
@@ -50,7 +50,7 @@ struct rad_slot {
     _Atomic(const void *) reads;                        /* an RW lock that it has to read, or NULL: see rwlock.c */
     rad_locals *locals;                                 /* only the fiber touches them; NULL: none was set */
     rad_time deadline;                                  /* of the nurseries it is in */
-    rad_family *family;                                 /* the nursery it is in, or NULL */
+    rad__nursery *nursery;                              /* the nursery it is in, or NULL */
     _Atomic(rad_slot *) younger;                        /* in it; itself: it is not listed there */
     union {
         rad_slot *elder; /* in it */
@@ -187,6 +187,6 @@ RAD_INTERNAL void rad__slot_cancel(rad_slot *slot, uint32_t generation);
 RAD_INTERNAL bool rad__join_clause(rad_clause *c, rad_fiber fiber, rad_fiber_result *result);
 
 /* By the spawner, into a nursery or NULL; `call` is what the program has called. */
-RAD_INTERNAL int rad__spawn(const char *call, rad_family *family, rad_fiber *handle, rad_fn fn, void *arg);
+RAD_INTERNAL int rad__spawn(const char *call, rad__nursery *nursery, rad_fiber *handle, rad_fn fn, void *arg);
 
 #endif

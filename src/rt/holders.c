@@ -41,10 +41,10 @@ static void look_at_fiber(rad_waited_object *w, const rad_waitable *o)
 
 static void look_at_nursery(rad_waited_object *w, rad_waitable *o)
 {
-    rad_family *f = (rad_family *)o;
-    w->family = f;
+    rad__nursery *f = (rad__nursery *)o;
+    w->nursery = f;
     rad__lock(&o->lock);
-    w->left = f->count + atomic_load_explicit(&f->told, memory_order_relaxed);
+    w->left = f->count + atomic_load_explicit(&f->unlisted, memory_order_relaxed);
     rad__unlock(&o->lock);
 }
 
@@ -177,8 +177,8 @@ enum { NEW = 0, ON_PATH, PASSED };
 /* A fiber that waits for one object. */
 typedef struct edge {
     rad_slot *slot;
-    const rad_slot *keeper;   /* who keeps it, or NULL: none, or all fibers of a nursery */
-    const rad_family *family; /* the nursery that the fiber is in */
+    const rad_slot *keeper;      /* who keeps it, or NULL: none, or all fibers of a nursery */
+    const rad__nursery *nursery; /* the nursery that the fiber is in */
     rad_waited_object waited;
     uint32_t next;   /* the edge that the walk follows, of one who keeps it */
     uint32_t before; /* on the path; or RAD_NONE */
@@ -202,11 +202,11 @@ static uint32_t collect(rad_runtime *rt, edge *edges)
         uint64_t word = rad__state_look(&slot->strand.state_word);
         if (rad__state_of(word) != RAD_FIBER_PARKED || !rad__strand_hold(&slot->strand, word)) continue;
         rad__waited_look(&waited, slot);
-        const rad_family *family = slot->family;
+        const rad__nursery *nursery = slot->nursery;
         rad__strand_let_go(&slot->strand);
         const rad_waited_object *w = waited.objects;
-        if (waited.count != 1 || (w->who == 0 && w->lock == NULL && w->family == NULL)) continue;
-        edges[count++] = (edge){.slot = slot, .family = family, .waited = *w};
+        if (waited.count != 1 || (w->who == 0 && w->lock == NULL && w->nursery == NULL)) continue;
+        edges[count++] = (edge){.slot = slot, .nursery = nursery, .waited = *w};
     }
     return count;
 }
@@ -214,7 +214,7 @@ static uint32_t collect(rad_runtime *rt, edge *edges)
 /* Whether e waits for the fiber of k: of a nursery it needs the end of every fiber, so each one will do. */
 static bool keeps(const edge *e, const edge *k)
 {
-    if (e->waited.family != NULL) return k->family == e->waited.family;
+    if (e->waited.nursery != NULL) return k->nursery == e->waited.nursery;
     return k->slot == e->keeper;
 }
 

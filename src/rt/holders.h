@@ -19,7 +19,7 @@ typedef struct rad_waited_object {
     uint64_t left;    /* fibers in a nursery; readers of a lock */
     uint64_t who;     /* keeps it: the holder of a mutex, a writer, who runs a once, who is joined; 0: not one */
     const void *lock; /* that it reads or writes: its readers have this in their slots */
-    const rad_family *family; /* the nursery: its fibers have this in their slots */
+    const rad__nursery *nursery; /* its fibers have it in their slots */
 } rad_waited_object;
 
 enum { RAD_WAITED_MOST = 8 };

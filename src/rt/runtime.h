@@ -11,7 +11,7 @@
  *     waiter       one that waits, for one or more clauses; the first that is done claims it              wait.h
  *     overdue      fibers that should have run already, taken before all others                           overdue.h
  *     monitor      the thread that looks after timers, workers stuck in system calls, deadlocks           monitor.h
- *     nursery      a scope that ends when the fibers started in it have ended; inside it, a family        nursery.h
+ *     nursery      a scope that ends when the fibers started in it have ended                               nursery.h
  *     result       what a fiber leaves to those that join it                                              fiber.h
  *     pool         objects that fibers take and give back; "stock" in schedule files                      pool.h
  *     visit        a thread that is no worker, inside a call                                              below

@@ -70,33 +70,33 @@ const char *rad__wheel_wrong(const rad_wheel *w)
 
 /* ---- Nurseries --------------------------------------------------------------------------------------------- */
 
-static const char *children_wrong(const rad_family *f)
+static const char *children_wrong(const rad__nursery *n)
 {
     const rad_slot *younger = NULL;
     uint64_t listed = 0;
-    for (const rad_slot *s = f->youngest; s != NULL; younger = s, s = s->elder, listed++) {
-        if (s->family != f) return "a nursery: a child that is listed is another's";
+    for (const rad_slot *s = n->youngest; s != NULL; younger = s, s = s->elder, listed++) {
+        if (s->nursery != n) return "a nursery: a child that is listed is another's";
         if (atomic_load_explicit(&s->younger, memory_order_relaxed) != younger)
             return "a nursery: a child does not know the one after it";
     }
     /* Besides, those who cancel. One that is closed still has the children that it had. */
-    bool wrong = f->count < listed || (!f->canceled && f->count != listed);
+    bool wrong = n->count < listed || (!n->canceled && n->count != listed);
     return wrong ? "a nursery: M1, its count is not its children's" : NULL;
 }
 
-const char *rad__family_wrong(const rad_family *f)
+const char *rad__nursery_wrong(const rad__nursery *n)
 {
-    if (f->state != f) return "a nursery: a fiber is in one that is not open";
-    const rad_family *younger = NULL;
-    bool unseen = f->unseen == NULL;
-    for (const rad_family *below = f->first; below != NULL; younger = below, below = below->elder) {
-        if (below->parent != f) return "a nursery: one that is listed below it is another's";
+    if (n->state != n) return "a nursery: a fiber is in one that is not open";
+    const rad__nursery *younger = NULL;
+    bool unseen = n->unseen == NULL;
+    for (const rad__nursery *below = n->first; below != NULL; younger = below, below = below->elder) {
+        if (below->parent != n) return "a nursery: one that is listed below it is another's";
         if (below->younger != younger) return "a nursery: one below it does not know the one after it";
-        unseen |= below == f->unseen;
+        unseen |= below == n->unseen;
     }
     if (!unseen) return "a nursery: its cursor is at none below it";
-    const char *wrong = rad__queue_wrong(&f->owner_waits);
-    return wrong != NULL ? wrong : children_wrong(f);
+    const char *wrong = rad__queue_wrong(&n->owner_waits);
+    return wrong != NULL ? wrong : children_wrong(n);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------- */
@@ -113,10 +113,10 @@ static const char *fiber_wrong(const rad_runtime *rt, const rad_slot *slot)
         return slot->joiners.first != NULL ? "a fiber: somebody joins a slot that is idle" : NULL;
     if (s->runtime != rt) return "a fiber: it is of another runtime";
     const char *wrong = rad__queue_wrong(&slot->joiners);
-    /* Each family once: with the child that is the first of its list. One that is not open is the program's mistake. */
-    if (wrong == NULL && lives && slot->family != NULL && slot->family->state == slot->family &&
-        slot->family->youngest == slot)
-        wrong = rad__family_wrong(slot->family);
+    /* Each nursery once: with the child that is the first of its list. One that is not open is the program's mistake. */
+    if (wrong == NULL && lives && slot->nursery != NULL && slot->nursery->state == slot->nursery &&
+        slot->nursery->youngest == slot)
+        wrong = rad__nursery_wrong(slot->nursery);
     return wrong;
 }
 

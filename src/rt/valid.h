@@ -14,10 +14,10 @@ RAD_INTERNAL const char *rad__queue_wrong(const rad_queue *q);
 /* W1 … W3. */
 RAD_INTERNAL const char *rad__wheel_wrong(const rad_wheel *w);
 
-/* M1, the list of its children, and that of the families below it. */
-RAD_INTERNAL const char *rad__family_wrong(const rad_family *f);
+/* M1, the list of its children, and that of the nurseries below it. */
+RAD_INTERNAL const char *rad__nursery_wrong(const rad__nursery *n);
 
-/* All fibers of a runtime, with the queues and families that can be reached from them, and all wheels. */
+/* All fibers of a runtime, with the queues and nurseries that can be reached from them, and all wheels. */
 RAD_INTERNAL const char *rad__runtime_wrong(const rad_runtime *rt);
 
 #endif

@@ -135,7 +135,7 @@ static int child_opens(void *arg)
     return 0;
 }
 
-/* A family that is opened and closed while its parent is cancelled. */
+/* A nursery that is opened and closed while its parent is cancelled. */
 static int child_ends_below(void *arg)
 {
     (void)arg;

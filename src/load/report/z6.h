@@ -10,7 +10,7 @@
  * means that none was computed, as Z6's scheduler writes it; so does a SHA-256 of zeros. Records are ordered by (tick,
  * user), those of one user as they happened; what belongs to nobody comes last in its tick (user 2^32 - 1).
  *
- * Out: events of kinds Z6 knows. An error becomes the type of its family (error_tcp, …), with its name as text. Late
+ * Out: events of kinds Z6 knows. An error becomes the type of its group (error_tcp, …), with its name as text. Late
  * answers, long waits, dropped arrivals and phases have no place there; a request is identified by (user << 32 |
  * number). A connection is told after the request that asked for it, as it happens here.
  * In: everything; a scenario is made up of the requests that are in the file. How long a tick is, it does not say. */

@@ -49,8 +49,8 @@ uint64_t rad__load_z6_checksum(const rad_crc32 *crc, const uint8_t *record)
 
 /* ---- Records --------------------------------------------------------------------------------------------- */
 
-/* The type of an error: its family. */
-static uint32_t family(uint32_t fault)
+/* The type of an error: its group. */
+static uint32_t group(uint32_t fault)
 {
     switch ((enum rad__load_fault)fault) {
     case RAD__LOAD_DNS_FAILED: return RAD__LOAD_ERROR_DNS;
@@ -147,7 +147,7 @@ static uint32_t put_payload(const struct exporter *x, uint8_t *p, const struct i
     case RAD__LOAD_RESPONSE: put_response(p, i); break;
     case RAD__LOAD_TIMEOUT: put_error(p, request_id(i), RAD__LOAD_REQUEST_TIMEOUT); break;
     case RAD__LOAD_CANCELLED: rad__load_z6_put(p, request_id(i), 8); break;
-    case RAD__LOAD_ERROR: put_error(p, request_id(i), e->fault); return family(e->fault);
+    case RAD__LOAD_ERROR: put_error(p, request_id(i), e->fault); return group(e->fault);
     case RAD__LOAD_EXHAUSTED: put_error(p, 0, e->fault); break;
     case RAD__LOAD_CONN_ESTABLISHED:
     case RAD__LOAD_CONN_CLOSED:

@@ -259,7 +259,7 @@ static int counts_and_waits(void *begun)
 static int holds_the_lock_meanwhile(void *unused)
 {
     rad_nursery n;
-    rad_family *f = (rad_family *)(void *)&n;
+    rad__nursery *f = (rad__nursery *)(void *)&n;
     _Atomic int begun = 0;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
@@ -268,8 +268,8 @@ static int holds_the_lock_meanwhile(void *unused)
     rad_nursery_cancel(&n, 0);
     rad__lock(&f->object.lock);
     clock_t began = clock();
-    while (atomic_load(&f->told) > 1 && clock() - began < 20 * CLOCKS_PER_SEC) continue;
-    uint64_t left = atomic_load(&f->told);
+    while (atomic_load(&f->unlisted) > 1 && clock() - began < 20 * CLOCKS_PER_SEC) continue;
+    uint64_t left = atomic_load(&f->unlisted);
     rad__unlock(&f->object.lock);
     assert_int_equal(left, 1);
     assert_int_equal(rad_nursery_wait(&n), 0);

@@ -61,7 +61,7 @@ static void run(rad_fn body, uint32_t workers)
 static int cancels_many(void *arg)
 {
     rad_nursery n;
-    rad_family *f = (rad_family *)(void *)&n;
+    rad__nursery *f = (rad__nursery *)(void *)&n;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     for (uint32_t i = 0; i < MANY; i++) assert_int_equal(rad_nursery_spawn(&n, NULL, waits, NULL), 0);

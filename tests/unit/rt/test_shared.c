@@ -68,10 +68,10 @@ static int has_a_nursery(void *unused)
 {
     rad_nursery n;
     caller c = {.call = closes_a_nursery, .object = &n};
-    rad_family *family = c.object;
+    rad__nursery *nursery = c.object;
     (void)unused;
     rad_nursery_open(&n, RAD_FOREVER);
-    call_waits_for(&family->object.lock, &c);
+    call_waits_for(&nursery->object.lock, &c);
     CHECK(rad_nursery_spawn(&n, NULL, has_a_nursery, NULL) == RAD_ECLOSED);
     return rad_nursery_wait(&n);
 }

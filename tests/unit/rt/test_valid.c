@@ -122,19 +122,19 @@ static void damage_of_a_wheel_is_named(void **state)
 
 /* ---- Nurseries ----------------------------------------------------------------------------------------------- */
 
-static rad_family above, below[2];
+static rad__nursery above, below[2];
 static rad_slot children[3];
 
 static void family_begin(void)
 {
-    above = (rad_family){.state = &above};
+    above = (rad__nursery){.state = &above};
     for (uint32_t i = 0; i < 2; i++)
-        below[i] = (rad_family){.state = &below[i], .parent = &above, .elder = i > 0 ? &below[0] : NULL};
+        below[i] = (rad__nursery){.state = &below[i], .parent = &above, .elder = i > 0 ? &below[0] : NULL};
     below[0].younger = &below[1];
     above.first = &below[1];
     memset(children, 0, sizeof children);
-    for (uint32_t i = 0; i < 3; i++) assert_true(rad__family_enter(&above, &children[i]));
-    assert_null(rad__family_wrong(&above));
+    for (uint32_t i = 0; i < 3; i++) assert_true(rad__nursery_enter(&above, &children[i]));
+    assert_null(rad__nursery_wrong(&above));
 }
 
 static void damage_of_a_nursery_is_named(void **state)
@@ -142,36 +142,36 @@ static void damage_of_a_nursery_is_named(void **state)
     (void)state;
     family_begin();
     above.state = NULL;
-    says(rad__family_wrong(&above), "not open");
+    says(rad__nursery_wrong(&above), "not open");
     family_begin();
     above.count = 2;
-    says(rad__family_wrong(&above), "M1");
+    says(rad__nursery_wrong(&above), "M1");
     family_begin();
     above.canceled = true;
     above.count = 4; /* three children, and one that cancels */
-    assert_null(rad__family_wrong(&above));
+    assert_null(rad__nursery_wrong(&above));
     family_begin();
     above.canceled = true;
     above.count = 2;
-    says(rad__family_wrong(&above), "M1");
+    says(rad__nursery_wrong(&above), "M1");
     family_begin();
     above.closed = true; /* those in it continue */
-    assert_null(rad__family_wrong(&above));
+    assert_null(rad__nursery_wrong(&above));
     family_begin();
-    children[1].family = NULL;
-    says(rad__family_wrong(&above), "another's");
+    children[1].nursery = NULL;
+    says(rad__nursery_wrong(&above), "another's");
     family_begin();
     atomic_store(&children[0].younger, &children[2]);
-    says(rad__family_wrong(&above), "the one after it");
+    says(rad__nursery_wrong(&above), "the one after it");
     family_begin();
     below[0].younger = NULL;
-    says(rad__family_wrong(&above), "one below it");
+    says(rad__nursery_wrong(&above), "one below it");
     family_begin();
     below[1].parent = NULL;
-    says(rad__family_wrong(&above), "listed below it");
+    says(rad__nursery_wrong(&above), "listed below it");
     family_begin();
     above.unseen = &above;
-    says(rad__family_wrong(&above), "its cursor");
+    says(rad__nursery_wrong(&above), "its cursor");
 }
 
 static void nurseries_are_right_after_each_child_that_leaves(void **state)
@@ -180,8 +180,8 @@ static void nurseries_are_right_after_each_child_that_leaves(void **state)
     family_begin();
     static const uint32_t order[] = {1, 2, 0};
     for (uint32_t i = 0; i < 3; i++) {
-        rad__family_leave(&above, &children[order[i]], 0);
-        assert_null(rad__family_wrong(&above));
+        rad__nursery_leave(&above, &children[order[i]], 0);
+        assert_null(rad__nursery_wrong(&above));
     }
     assert_int_equal(above.count, 0);
     assert_null(above.youngest);

@@ -22,9 +22,9 @@ enum { LOOKED_AT = 32 };
 
 /* ---- Near ------------------------------------------------------------------------------------------------ */
 
-enum family { ANY, LOCKS, CONDITIONS, SEMAPHORES, GROUPS, BARRIERS, SENDS, RECEIVES };
+enum object_kind { ANY, LOCKS, CONDITIONS, SEMAPHORES, GROUPS, BARRIERS, SENDS, RECEIVES };
 
-static enum family family_of(uint32_t site)
+static enum object_kind object_kind_of(uint32_t site)
 {
     switch (site) {
     case RAD_AT_mutex_lock:
@@ -55,7 +55,7 @@ static enum family family_of(uint32_t site)
  * which they come, and the values of a channel have another one. */
 static bool can_be_swapped(uint32_t one, uint32_t other, const void *object)
 {
-    enum family a = family_of(one), b = family_of(other);
+    enum object_kind a = object_kind_of(one), b = object_kind_of(other);
     if ((a == SENDS && b == RECEIVES) || (a == RECEIVES && b == SENDS))
         return ((const rad_chan *)object)->mode == RAD_CHAN_BLOCKS;
     return a == b && a != ANY && a != SENDS && a != RECEIVES;

@@ -91,11 +91,11 @@ static bool holder_wakes(uint64_t who)
     return rad__stage.runners[holder].hopeful;
 }
 
-static bool all_children_end(const rad_family *f)
+static bool all_children_end(const rad__nursery *f)
 {
     for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
         const rad_runner *r = &rad__stage.runners[i];
-        if (r->slot && !r->ended && r->slot->family == f && !r->hopeful) return false;
+        if (r->slot && !r->ended && r->slot->nursery == f && !r->hopeful) return false;
     }
     return true;
 }
@@ -123,7 +123,7 @@ static bool can_be_woken_at(look *l, const rad_waitable *o, enum rad_kind kind)
         const rad_slot *slot = (const rad_slot *)(const void *)((const char *)o - offsetof(rad_slot, done));
         return holder_wakes(rad__strand_who(&slot->strand));
     }
-    case RAD_KIND_NURSERY: return all_children_end((const rad_family *)(const void *)o);
+    case RAD_KIND_NURSERY: return all_children_end((const rad__nursery *)(const void *)o);
     case RAD_KIND_CHANNEL:
     case RAD_KIND_CONDITION:
     case RAD_KIND_SEMAPHORE:
@@ -148,11 +148,11 @@ static bool is_of_rad_main(void)
  * so at any time. */
 static bool can_be_cancelled_by_others(look *l, const rad_runner *r)
 {
-    for (const rad_family *f = r->slot->family; f != NULL; f = f->parent) {
+    for (const rad__nursery *f = r->slot->nursery; f != NULL; f = f->parent) {
         for (uint32_t i = 0; i < rad__stage.runner_count; i++) {
             const rad_runner *q = &rad__stage.runners[i];
             if (q == r || !q->hopeful || q->slot == NULL || q->ended) continue;
-            if (q->slot->family == f || q->slot == f->owner) return true;
+            if (q->slot->nursery == f || q->slot == f->owner) return true;
         }
         if (is_reached(l, f)) return true;
     }
