@@ -187,14 +187,14 @@ int rad__op_send(rad_chan *chan, const void *value, rad_time until)
 {
     rad__chan_check(chan, "rad_send");
     rad_clause *receiver = NULL;
-    rad_core *core = rad__core();
-    rad_strand *self = core != NULL ? core->running : NULL;
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    rad_strand *self = rt_worker != NULL ? rt_worker->running : NULL;
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self))) return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = send_now(chan, value, &receiver);
     if (code == WAITS && until != 0) return send_waits(chan, value, self, until);
     rad__unlock(&chan->object.lock);
-    if (receiver != NULL) rad__clause_notify(core, receiver);
+    if (receiver != NULL) rad__clause_notify(rt_worker, receiver);
     return code == WAITS ? RAD_ETIMEOUT : code;
 }
 
@@ -202,14 +202,14 @@ int rad__op_recv(rad_chan *chan, void *value, rad_time until)
 {
     rad__chan_check(chan, "rad_recv");
     rad_clause *sender = NULL;
-    rad_core *core = rad__core();
-    rad_strand *self = core != NULL ? core->running : NULL;
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    rad_strand *self = rt_worker != NULL ? rt_worker->running : NULL;
     if (self != NULL && until != 0 && RAD_UNLIKELY(rad__fiber_is_canceled(self))) return RAD_ECANCELED;
     rad__lock(&chan->object.lock);
     int code = recv_now(chan, value, &sender);
     if (code == WAITS && until != 0) return recv_waits(chan, value, self, until);
     rad__unlock(&chan->object.lock);
-    if (sender != NULL) rad__clause_notify(core, sender);
+    if (sender != NULL) rad__clause_notify(rt_worker, sender);
     return code == WAITS ? RAD_ETIMEOUT : code;
 }
 

@@ -54,8 +54,8 @@ typedef struct runner {
 static bool where_it_runs(void *context, uintptr_t pointer, uintptr_t *low, uintptr_t *high)
 {
     const runner *r = context;
-    const rad_core *core = rad__core();
-    const rad_strand *s = core != NULL && core->left == NULL ? core->running : NULL;
+    const rad_rt_worker *rt_worker = rad__rt_worker();
+    const rad_strand *s = rt_worker != NULL && rt_worker->left == NULL ? rt_worker->running : NULL;
     const rad_fiber_stack *fiber_stack = s != NULL ? s->fiber_stack : NULL;
     if (s != &r->slot->strand || fiber_stack == NULL || rad__fiber_generation(s) != r->generation) return false;
     *low = (uintptr_t)fiber_stack->base; /* tidy: address ok: bounds of what is read */
@@ -163,8 +163,8 @@ void rad__dump_fiber(rad_slot *slot, FILE *to)
 
 int rad_runtime_dump(rad_runtime *rt, int fd)
 {
-    rad_core *core = rad__core();
-    if (rt == NULL && core != NULL) rt = core->runtime;
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    if (rt == NULL && rt_worker != NULL) rt = rt_worker->runtime;
     if (rt == NULL) rad__misuse("rad_runtime_dump", "no runtime, and the caller is not a fiber");
     int copy = dup(fd);
     FILE *to = copy >= 0 ? fdopen(copy, "w") : NULL;
@@ -172,7 +172,7 @@ int rad_runtime_dump(rad_runtime *rt, int fd)
         if (copy >= 0) close(copy);
         return RAD_EIO;
     }
-    rad_runtime *visited = rad__visit_begin(core, rt); /* a fiber it held may be the last one */
+    rad_runtime *visited = rad__visit_begin(rt_worker, rt); /* a fiber it held may be the last one */
     rad__dump(rt, to);
     if (visited != NULL) rad__visit_end(visited);
     return fclose(to) == 0 ? 0 : RAD_EIO;

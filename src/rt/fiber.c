@@ -19,7 +19,7 @@ static void alarm_counts(rad_alarm *a, _Atomic uint32_t *sharp)
 
 static void alarm_on(rad_alarm *a, rad_strand *s)
 {
-    rad_rt_worker *rt_worker = rad__rt_worker_of(rad__core());
+    rad_rt_worker *rt_worker = rad__rt_worker();
     a->set = true;
     rad__wheel_arm(&rt_worker->wheel, &a->timer, a->until, s, rad__fiber_generation(s));
     if (RAD_UNLIKELY(rad__slot_of(s)->sharp > 0)) alarm_counts(a, &rt_worker->sharp);
@@ -56,32 +56,32 @@ int rad__fiber_rest(rad_strand *s, rad_alarm *a, bool open)
 static const char no_such_handle[] = "no such handle: it was given up before, or never was one";
 
 /* The last reference: of the fiber, given up off its stack, or of a handle. */
-static void slot_unrefer(rad_core *core, rad_slot *slot, uint32_t which)
+static void slot_unrefer(rad_rt_worker *rt_worker, rad_slot *slot, uint32_t which)
 {
     rad_runtime *rt = slot->strand.runtime;
     /* Pairs with itself: whoever recycles the slot sees what all others did with it. */
     uint32_t before = atomic_load_explicit(&slot->references, memory_order_acquire);
     if (before != which) before = atomic_fetch_and_explicit(&slot->references, ~which, memory_order_acq_rel);
     if (RAD_UNLIKELY(!(before & which))) rad__misuse("rad_release", no_such_handle);
-    if (before == which) rad__slot_recycle(rt, core, slot);
+    if (before == which) rad__slot_recycle(rt, rt_worker, slot);
 }
 
-void rad__strand_take_stack(rad_core *core, rad_strand *s)
+void rad__strand_take_stack(rad_rt_worker *rt_worker, rad_strand *s)
 {
-    rad__fiber_stack_take(&core->runtime->fiber_stacks, &rad__rt_worker_of(core)->cache, s, rad__fiber_body);
+    rad__fiber_stack_take(&rt_worker->runtime->fiber_stacks, &rt_worker->cache, s, rad__fiber_body);
 }
 
-void rad__strand_give_stack(rad_core *core, rad_strand *s)
+void rad__strand_give_stack(rad_rt_worker *rt_worker, rad_strand *s)
 {
     rad_fiber_stack *fiber_stack = s->fiber_stack;
     s->fiber_stack = NULL;
-    rad__fiber_stack_give(&core->runtime->fiber_stacks, &rad__rt_worker_of(core)->cache, fiber_stack);
+    rad__fiber_stack_give(&rt_worker->runtime->fiber_stacks, &rt_worker->cache, fiber_stack);
 }
 
-void rad__strand_ended(rad_core *core, rad_strand *s)
+void rad__strand_ended(rad_rt_worker *rt_worker, rad_strand *s)
 {
-    rad_runtime *rt = core->runtime;
-    slot_unrefer(core, rad__slot_of(s), RAD_REFERS_FIBER);
+    rad_runtime *rt = rt_worker->runtime;
+    slot_unrefer(rt_worker, rad__slot_of(s), RAD_REFERS_FIBER);
     if (RAD_UNLIKELY(rt->is_capped)) /* Pairs with rad__slot_late. */
         atomic_fetch_sub_explicit(&rt->leaving, 1, memory_order_release);
 }
@@ -184,20 +184,19 @@ void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg)
 
 /* Each worker, and everybody outside together, has a number of its own, and counts in steps that leave room for all of
  * them. */
-void rad__fiber_enumerate(rad_slot *slot, rad_core *core)
+void rad__fiber_enumerate(rad_slot *slot, rad_rt_worker *rt_worker)
 {
     rad_runtime *rt = slot->strand.runtime;
-    uint64_t nth =
-        core ? rad__rt_worker_of(core)->spawned++ : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
-    uint64_t whose = core ? core->worker->id + 2 : 1;
+    uint64_t nth = rt_worker ? rt_worker->spawned++ : atomic_fetch_add_explicit(&rt->spawned, 1, memory_order_relaxed);
+    uint64_t whose = rt_worker ? rt_worker->worker->id + 2 : 1;
     atomic_store_explicit(&slot->number, nth * (RAD_WORKERS_MAX + 1) + whose, memory_order_relaxed);
 }
 
-void rad__fiber_undo(rad_slot *slot, rad_core *core)
+void rad__fiber_undo(rad_slot *slot, rad_rt_worker *rt_worker)
 {
     rad__state_own(&slot->strand.state_word, 0);
     rad__state_end(&slot->strand.state_word);
-    rad__slot_recycle(slot->strand.runtime, core, slot);
+    rad__slot_recycle(slot->strand.runtime, rt_worker, slot);
 }
 
 static __attribute__((noinline)) int spawn_failed(rad_fiber *handle, int code)
@@ -208,27 +207,27 @@ static __attribute__((noinline)) int spawn_failed(rad_fiber *handle, int code)
 
 int rad__spawn(const char *call, rad__nursery *nursery, rad_fiber *handle, rad_fn fn, void *arg)
 {
-    rad_core *core = rad__core();
+    rad_rt_worker *rt_worker = rad__rt_worker();
     int code = 0;
-    if (RAD_UNLIKELY(core == NULL || core->running == NULL)) rad__misuse(call, "the caller is not a fiber");
+    if (RAD_UNLIKELY(rt_worker == NULL || rt_worker->running == NULL)) rad__misuse(call, "the caller is not a fiber");
     if (RAD_UNLIKELY(fn == NULL)) rad__misuse(call, "the function is NULL");
-    if (nursery && RAD_UNLIKELY(!rad__nursery_admits(nursery, rad__slot_of(core->running))))
+    if (nursery && RAD_UNLIKELY(!rad__nursery_admits(nursery, rad__slot_of(rt_worker->running))))
         rad__misuse(call, "the calling fiber neither opened the nursery nor is in it");
-    if (RAD_UNLIKELY(atomic_load_explicit(&core->runtime->closing, memory_order_relaxed)))
+    if (RAD_UNLIKELY(atomic_load_explicit(&rt_worker->runtime->closing, memory_order_relaxed)))
         return spawn_failed(handle, RAD_ECLOSED);
-    rad_slot *slot = rad__slot_take(core->runtime, core, &code);
+    rad_slot *slot = rad__slot_take(rt_worker->runtime, rt_worker, &code);
     if (RAD_UNLIKELY(slot == NULL && code == RAD_ELIMIT)) {
-        slot = rad__slot_late(core->runtime, true, &code);
-        core = rad__core(); /* perhaps another one */
+        slot = rad__slot_late(rt_worker->runtime, true, &code);
+        rt_worker = rad__rt_worker(); /* perhaps another one */
     }
     if (RAD_UNLIKELY(slot == NULL)) return spawn_failed(handle, code);
     rad__fiber_begin(slot, handle, fn, arg);
-    rad__fiber_enumerate(slot, core);
+    rad__fiber_enumerate(slot, rt_worker);
     if (nursery && !rad__nursery_enter(nursery, slot)) {
-        rad__fiber_undo(slot, core);
+        rad__fiber_undo(slot, rt_worker);
         return spawn_failed(handle, RAD_ECLOSED);
     }
-    rad__strand_start(core, &slot->strand);
+    rad__strand_start(rt_worker, &slot->strand);
     return 0;
 }
 
@@ -283,7 +282,7 @@ int rad__op_join(rad_fiber f, rad_fiber_result *result, rad_time until)
 void rad__op_release(rad_fiber f)
 {
     if (RAD_UNLIKELY(!handle_is_good(f))) rad__misuse("rad_release", no_such_handle);
-    slot_unrefer(rad__core(), f.slot, RAD_REFERS_HANDLE);
+    slot_unrefer(rad__rt_worker(), f.slot, RAD_REFERS_HANDLE);
 }
 
 rad_fiber rad__op_self(void)
@@ -320,10 +319,11 @@ const char *rad__op_name_of(rad_fiber f)
 
 void rad__op_yield(void)
 {
-    rad_core *core = rad__core();
-    if (RAD_UNLIKELY(core == NULL || core->running == NULL)) rad__misuse("rad_yield", "the caller is not a fiber");
-    rad_strand *next = rad__strand_next(core);
-    if (next != NULL || !rad__worker_is_alone(core->worker)) rad__strand_go(core, next, RAD_LEAVE_YIELD);
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    if (RAD_UNLIKELY(rt_worker == NULL || rt_worker->running == NULL))
+        rad__misuse("rad_yield", "the caller is not a fiber");
+    rad_strand *next = rad__strand_next(rt_worker);
+    if (next != NULL || !rad__worker_is_alone(rt_worker->worker)) rad__strand_go(rt_worker, next, RAD_LEAVE_YIELD);
 }
 
 /* ---- Cancellation ------------------------------------------------------------------------------------ */
@@ -338,13 +338,13 @@ void rad__slot_cancel(rad_slot *slot, uint32_t generation)
     while (!atomic_compare_exchange_weak_explicit(&slot->canceled, &before,
                                                   generation, /* U1 of state_word.h; pairs with the load */
                                                   memory_order_acq_rel, memory_order_acquire));
-    rad__strand_unpark(rad__core(), &slot->strand, generation); /* passes it on */
+    rad__strand_unpark(rad__rt_worker(), &slot->strand, generation); /* passes it on */
 }
 
 void rad__op_cancel(rad_fiber f)
 {
     if (f.slot == NULL) return;
-    rad_runtime *visited = rad__visit_begin(rad__core(), f.slot->strand.runtime); /* it may be the last fiber */
+    rad_runtime *visited = rad__visit_begin(rad__rt_worker(), f.slot->strand.runtime); /* it may be the last fiber */
     if (handle_is_good(f)) rad__slot_cancel(f.slot, f.generation);
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
 }

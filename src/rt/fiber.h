@@ -6,11 +6,11 @@
  * Who gives
  *               up the last one retires the slot (its generation changes) and puts it into a pool. So a slot is in no
  *               queue and on no stack when it is used again, and a handle that is still held names the same fiber.
- * Pools         each core has a list of its own, newest first: those are warm. What is too much
+ * Pools         each worker has a list of its own, newest first: those are warm. What is too much
  *               goes to the runtime's list, and comes from there, several at a time. Slots are never freed
  *               before the runtime is: whoever holds an old handle finds another generation, not other memory.
  *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
- *               one core would be missing at another, long before there are as many fibers as there may be.
+ *               one worker would be missing at another, long before there are as many fibers as there may be.
  *
  * B1  `ended`, `result`, `code` and `joiners` belong to the lock of `done`.
  * B2  what only the fiber touches (arg, shields …) is written by the spawner before it is queued. */
@@ -85,8 +85,8 @@ static inline bool rad__slot_reads(const rad_slot *slot, const void *lock)
 /* Who calls, as rad__who says it, and its slot; NULL: a thread. */
 static inline uint64_t rad__caller(rad_slot **slot)
 {
-    rad_core *core = rad__core();
-    rad_strand *self = core != NULL ? core->running : NULL;
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    rad_strand *self = rt_worker != NULL ? rt_worker->running : NULL;
     *slot = rad__slot_of(self);
     return RAD_LIKELY(self != NULL) ? rad__strand_who(self) : rad__who();
 }
@@ -154,16 +154,16 @@ RAD_INTERNAL void rad__alarm_off(rad_alarm *alarm);
 
 /* ---- Making fibers ----------------------------------------------------------------------------------- */
 
-/* A slot for a new fiber, which the caller starts; NULL and *code: RAD_ENOMEM, RAD_ELIMIT. `core` may be NULL: a
+/* A slot for a new fiber, which the caller starts; NULL and *code: RAD_ENOMEM, RAD_ELIMIT. `rt_worker` may be NULL: a
  * thread. */
-RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code);
+RAD_INTERNAL rad_slot *rad__slot_take(rad_runtime *rt, rad_rt_worker *rt_worker, int *code);
 
 /* There are as many as there may be, RAD_ELIMIT. Where spawning waits a fiber waits until one is given back, unless it
  * is cancelled. Otherwise it gives up when no fiber is leaving. */
 RAD_INTERNAL rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code);
 
 /* Nobody refers to it any more. */
-RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot);
+RAD_INTERNAL void rad__slot_recycle(rad_runtime *rt, rad_rt_worker *rt_worker, rad_slot *slot);
 
 /* What is done on a fiber stack: fiber after fiber. */
 RAD_INTERNAL void rad__fiber_body(void *fiber_stack);
@@ -171,11 +171,11 @@ RAD_INTERNAL void rad__fiber_body(void *fiber_stack);
 /* fn(arg) in a slot that was taken; the caller queues it (rad__strand_start, or the executor's spawn). */
 RAD_INTERNAL void rad__fiber_begin(rad_slot *slot, rad_fiber *handle, rad_fn fn, void *arg);
 
-/* It began, on this core (NULL: a thread): gives it a number that no other fiber has. */
-RAD_INTERNAL void rad__fiber_enumerate(rad_slot *slot, rad_core *core);
+/* It began, on this worker (NULL: a thread): gives it a number that no other fiber has. */
+RAD_INTERNAL void rad__fiber_enumerate(rad_slot *slot, rad_rt_worker *rt_worker);
 
 /* It began, and cannot be queued after all: the slot goes back. */
-RAD_INTERNAL void rad__fiber_undo(rad_slot *slot, rad_core *core);
+RAD_INTERNAL void rad__fiber_undo(rad_slot *slot, rad_rt_worker *rt_worker);
 
 /* The fiber has ended: destroys what it has, on its stack. */
 RAD_INTERNAL void rad__locals_end(rad_slot *slot);

@@ -49,7 +49,7 @@ void rad__fiber_stack_add(rad_fiber_stacks *all, rad_fiber_stack *b, const rad_s
     rad__unlock(&all->lock);
 }
 
-/* ---- What a core keeps ---------------------------------------------------------------------------------- */
+/* ---- What a worker keeps ---------------------------------------------------------------------------------- */
 
 /* One to use; as many more as make half of what it may keep. */
 static rad_fiber_stack *cache_fill(rad_fiber_stacks *all, rad_fiber_stack_cache *cache)

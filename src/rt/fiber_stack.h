@@ -9,19 +9,19 @@
  *           made, too, whoever uses it: its addresses, and its mappings where guards are mappings. What running takes
  *           is memory of the system for what is touched: pages of the stack, and page tables for them and for the marks
  *           of the guard. A fiber never runs without a guard: if neither marks nor a mapping can be had, the process
- *           ends with a message. A core keeps a few that are warm (its cache), and brought as many into the pool as it
- *           may keep.
- * Claim     a strand that takes one finds one. With S slots, of which at most S - 1 are on a fiber stack, and cores
- *           that keep at most K1, K2, … of them, of S + K1 + K2 + … one is left: with this core or in the pool. Only
+ *           ends with a message. A worker keeps a few that are warm (its cache), and brought as many into the pool as
+ *           it may keep.
+ * Claim     a strand that takes one finds one. With S slots, of which at most S - 1 are on a fiber stack, and workers
+ *           that keep at most K1, K2, … of them, of S + K1 + K2 + … one is left: with this worker or in the pool. Only
  *           the monitor may have a few in its hands for a moment, while it gives their memory back.
  * Cold      once a second, half of those that no strand needed in that second lose their memory, but at most as many
  *           as the caller says (monitor.c: 16,384, some 10 ms). Their stacks begin anew when they are used next.
  *
- * E1  a fiber stack belongs to one strand (its `strand`, whose `fiber_stack` it is), to one core, or to the pool.
+ * E1  a fiber stack belongs to one strand (its `strand`, whose `fiber_stack` it is), to one worker, or to the pool.
  * E2  nobody is on the stack of one that no strand has.
  *
  * Rejected: a stack for every slot (a batch of ten thousand spawns went over ten thousand cold stacks: 245 ns each
- * instead of 60); taking one from another core when there is none (a lock each time). */
+ * instead of 60); taking one from another worker when there is none (a lock each time). */
 #ifndef RAD_RT_FIBER_STACK_H
 #define RAD_RT_FIBER_STACK_H
 
@@ -55,7 +55,7 @@ typedef struct rad_fiber_stacks {
     uint32_t warm_least; /* since the monitor looked last */
 } rad_fiber_stacks;
 
-/* What a core keeps. */
+/* What a worker keeps. */
 typedef struct rad_fiber_stack_cache {
     rad_fiber_stack *first;
     uint32_t count, most; /* most: so many it has brought */

@@ -115,8 +115,8 @@ void rad__mutex_clause(rad_clause *c, rad_mutex *m)
 /* Whoever holds it may be about to give it back; not if there is nobody else to run him. */
 static bool spin(mutex *m, uint64_t self)
 {
-    rad_core *core = rad__core();
-    if (core != NULL && rad_exec_workers(core->runtime->exec) == 1) return barge(m, self);
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    if (rt_worker != NULL && rad_exec_workers(rt_worker->runtime->exec) == 1) return barge(m, self);
     for (uint32_t i = 0; i < RAD_MUTEX_SPINS; i++) {
         if (barge(m, self)) return true;
         if (atomic_load_explicit(&m->word, memory_order_relaxed) & CONTENDED) return false;

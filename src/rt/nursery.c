@@ -39,7 +39,8 @@ static void younger_set(rad_slot *slot, rad_slot *younger)
 /* Asked by the child itself, or under the lock. */
 static bool is_listed(const rad_slot *slot)
 {
-    /* Pairs with the store in rad__nursery_take_listed: a child taken off the list sees that the nursery is cancelled. */
+    /* Pairs with the store in rad__nursery_take_listed: a child taken off the list sees that the nursery is cancelled.
+     * */
     return atomic_load_explicit(&slot->younger, memory_order_acquire) != slot;
 }
 
@@ -95,7 +96,7 @@ static void nursery_left(rad__nursery *n)
     rad_clause *c = NULL;
     if (nursery_size(n) == 0 && (c = rad__queue_claim(&n->owner_waits)) != NULL) n->closed = true;
     rad__unlock(&n->object.lock);
-    if (c != NULL) rad__clause_notify(rad__core(), c);
+    if (c != NULL) rad__clause_notify(rad__rt_worker(), c);
 }
 
 /* L1, L2, without the lock. False: it may be the last. */
@@ -344,7 +345,7 @@ static void cancel_end(rad__nursery *n)
 void rad__op_nursery_cancel(rad_nursery *nursery, int reason)
 {
     rad__nursery *top = nursery_of(nursery, "rad_nursery_cancel"), *n = top;
-    rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__core(), rt);
+    rad_runtime *rt = top->owner->strand.runtime, *visited = rad__visit_begin(rad__rt_worker(), rt);
     rad__lock(&top->object.lock);
     cancel_begin(top, reason);
     rad__unlock(&top->object.lock);

@@ -1,5 +1,5 @@
-/* nursery.h — nurseries: fibers that are waited for and cancelled together. A struct rad_nursery of raddle/fiber.h holds
- * one struct rad__nursery.
+/* nursery.h — nurseries: fibers that are waited for and cancelled together. A struct rad_nursery of raddle/fiber.h
+ * holds one struct rad__nursery.
  *
  * A nursery is open from rad_nursery_open to the end of rad_nursery_wait, and lies in a stack frame of its owner. Its
  * children are listed under its lock; the last child that leaves wakes the owner.
@@ -37,8 +37,8 @@
  * M2  a child that enters a cancelled nursery is cancelled.
  * M3  no lock is held while more than RAD_NURSERY_AT_ONCE children or nurseries are looked at.
  *
- * Rejected: a lock of the whole runtime for the tree (200,000 children kept it for 38 to 136 ms, and no nursery could be
- * opened meanwhile). */
+ * Rejected: a lock of the whole runtime for the tree (200,000 children kept it for 38 to 136 ms, and no nursery could
+ * be opened meanwhile). */
 #ifndef RAD_RT_NURSERY_H
 #define RAD_RT_NURSERY_H
 
@@ -67,7 +67,7 @@ struct rad__nursery {
     rad__nursery *elder, *younger; /* below the same parent, under its lock */
 };
 
-/* Children taken off the list, to be cancelled. A slot outlives its fiber; its generation says whether it is the same. */
+/* Children taken off the list, to be cancelled. A slot outlives its fiber; its generation tells fibers apart. */
 typedef struct rad_children {
     uint32_t count;
     uint32_t generations[RAD_NURSERY_AT_ONCE];

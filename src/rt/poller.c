@@ -69,10 +69,10 @@ void rad__poller_leaves(rad_runtime *rt)
     if (is_due(rt)) send_another(rt);
 }
 
-void rad__poller_glance(rad_core *core)
+void rad__poller_glance(rad_rt_worker *rt_worker)
 {
-    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
-    if (++rt_worker->runs % GLANCE_EVERY == 0 && is_due(core->runtime)) rad__ready_look(&core->runtime->ready);
+    if (++rt_worker->runs % GLANCE_EVERY == 0 && is_due(rt_worker->runtime))
+        rad__ready_look(&rt_worker->runtime->ready);
 }
 
 bool rad__poller_stands_in(rad_runtime *rt, uint32_t *looks)

@@ -250,8 +250,8 @@ uint32_t rad__ready_look(rad_ready *r)
 
 static rad_ready *ready_of_caller(void)
 {
-    rad_core *core = rad__core();
-    return core != NULL && core->running != NULL ? &core->runtime->ready : rad__service_ready();
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    return rt_worker != NULL && rt_worker->running != NULL ? &rt_worker->runtime->ready : rad__service_ready();
 }
 
 void rad__file_waits(bool begins)

@@ -135,7 +135,7 @@ RAD_INTERNAL bool rad__poller_hurries(void *runtime);
 RAD_INTERNAL void rad__poller_leaves(rad_runtime *rt);
 
 /* By a worker that has others to run, now and then. */
-RAD_INTERNAL void rad__poller_glance(rad_core *core);
+RAD_INTERNAL void rad__poller_glance(rad_rt_worker *rt_worker);
 
 /* By the monitor: looks when nobody else has since `*looks`. True: nobody sleeps for answers, so it has to come
  * again. */

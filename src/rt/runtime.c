@@ -170,7 +170,7 @@ static size_t overflow_name(void *context, uint32_t *stack, char *text, size_t s
 
 void rad__strand_overflows(rad_strand *self)
 {
-    rad__core()->running = self; /* it was about to be another one */
+    rad__rt_worker()->running = self; /* it was about to be another one */
     rad__overflow_die(&self->runtime->stacks, overflow_name, self->runtime);
 }
 
@@ -190,8 +190,8 @@ static void worker_prepares(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_rt_worker *rt_worker = rad_worker_scratch(w);
-    rt_worker->core.worker = w;
-    rt_worker->core.runtime = rt;
+    rt_worker->worker = w;
+    rt_worker->runtime = rt;
     rt_worker->prng = rad__prng(rt->seed, RAD_STREAM_SELECT, w->id);
     rad__timers_open(rt_worker, rad__os_now_ns());
     cache_open(rt, &rt_worker->cache);
@@ -201,11 +201,11 @@ static void worker_begins(void *context, rad_worker *w)
 {
     rad_runtime *rt = context;
     rad_rt_worker *rt_worker = rad_worker_scratch(w);
-    rt_worker->core.exceptions = NULL; /* another thread's, in a seat that was left before */
+    rt_worker->exceptions = NULL; /* another thread's, in a seat that was left before */
     rad__exceptions_look();
-    rad__core_set(&rt_worker->core);
+    rad__rt_worker_set(rt_worker);
     rad__os_thread_wakes_sharply();
-    rad__context_adopt(&rt_worker->core.context);
+    rad__context_adopt(&rt_worker->context);
     /* Without one an overflow is not reported; the process dies of it all the same. */
     if (rad__os_signal_stack_open(&rt_worker->signals, NULL) != 0) rt_worker->signals.memory = NULL;
     if (rt->peeks) rad__os_peek_allow();
@@ -214,7 +214,7 @@ static void worker_begins(void *context, rad_worker *w)
     if (s == NULL) return;
     rad__worker_put_due(w, &s->task);
     rad__worker_set_brief(w, false);
-    rad__due_offer(&rt_worker->core);
+    rad__due_offer(rt_worker);
 }
 
 static void worker_ends(void *context, rad_worker *w)
@@ -222,7 +222,7 @@ static void worker_ends(void *context, rad_worker *w)
     rad_rt_worker *rt_worker = rad_worker_scratch(w);
     rad__poller_leaves(context);
     rad__os_signal_stack_close(&rt_worker->signals);
-    rad__core_set(NULL);
+    rad__rt_worker_set(NULL);
 }
 
 static uint64_t worker_rests(void *context, rad_worker *w)
@@ -233,7 +233,7 @@ static uint64_t worker_rests(void *context, rad_worker *w)
     if (overdue != NULL) {
         rad__worker_put_due(w, &overdue->task);
         rad__worker_set_brief(w, false);
-        rad__due_offer(&rt_worker->core);
+        rad__due_offer(rt_worker);
         return 0;
     }
     return rad__timers_rest(rt_worker);
@@ -351,17 +351,17 @@ int rad_runtime_create(rad_runtime **out, const rad_options *options, rad_error 
     return runtime_create(out, options ? options : &defaults, false, error);
 }
 
-static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_fn fn, void *arg)
+static int runtime_spawn(rad_runtime *rt, rad_rt_worker *rt_worker, rad_fiber *fiber, rad_fn fn, void *arg)
 {
     int code = 0;
     if (fiber) *fiber = (rad_fiber){NULL, 0}; /* unless it comes about */
-    rad_slot *slot = rad__slot_take(rt, core, &code);
+    rad_slot *slot = rad__slot_take(rt, rt_worker, &code);
     if (slot == NULL && code == RAD_ELIMIT) slot = rad__slot_late(rt, false, &code);
     if (slot == NULL) return code;
     rad__fiber_begin(slot, fiber, fn, arg);
-    rad__fiber_enumerate(slot, core);
+    rad__fiber_enumerate(slot, rt_worker);
     if (rad_exec_spawn(rt->exec, &slot->strand.task)) return 0;
-    rad__fiber_undo(slot, core);
+    rad__fiber_undo(slot, rt_worker);
     if (fiber) *fiber = (rad_fiber){NULL, 0};
     return RAD_ECLOSED;
 }
@@ -369,17 +369,17 @@ static int runtime_spawn(rad_runtime *rt, rad_core *core, rad_fiber *fiber, rad_
 int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, rad_fn fn, void *arg)
 {
     if (fn == NULL) rad__misuse("rad_runtime_spawn", "the function is NULL");
-    rad_core *core = rad__core();
-    rad_runtime *visited = rad__visit_begin(core, rt); /* it may end before we are out of here */
-    if (core != NULL && core->runtime != rt) core = NULL;
-    int code = runtime_spawn(rt, core, fiber, fn, arg);
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    rad_runtime *visited = rad__visit_begin(rt_worker, rt); /* it may end before we are out of here */
+    if (rt_worker != NULL && rt_worker->runtime != rt) rt_worker = NULL;
+    int code = runtime_spawn(rt, rt_worker, fiber, fn, arg);
     if (RAD_LIKELY(visited != NULL)) rad__visit_end(visited);
     return code;
 }
 
 void rad_runtime_shutdown(rad_runtime *rt)
 {
-    rad_runtime *visited = rad__visit_begin(rad__core(), rt); /* the last fiber may end of it */
+    rad_runtime *visited = rad__visit_begin(rad__rt_worker(), rt); /* the last fiber may end of it */
     /* Pairs with the load in rad__fiber_begin: who begins later finds it, who began before is found below. */
     atomic_store_explicit(&rt->closing, true, memory_order_seq_cst);
     rad_exec_close(rt->exec);

@@ -6,8 +6,7 @@
  *     strand       what the executor sees of it: a task whose run switches to the fiber's stack           strand.h
  *     fiber stack  a stack, and the context saved on it; taken at the first run, given back at the end    fiber_stack.h
  *     state word   one word: state, signal, owner and generation of a fiber                               state_word.h
- *     rt_worker    what a worker has: idle slots, fiber stacks (a cache), timers (its wheel)              here
- *     core         the part of it that calls of fibers use; it comes first                                strand.h
+ *     rt_worker    what a worker has: the running strand, idle slots, fiber stacks (a cache), timers      rt_worker.h
  *     waiter       one that waits, for one or more clauses; the first that is done claims it              wait.h
  *     overdue      fibers that should have run already, taken before all others                           overdue.h
  *     monitor      the thread that looks after timers, workers stuck in system calls, deadlocks           monitor.h
@@ -32,11 +31,11 @@ struct rad_runtime {
     rad_exec *exec;
     rad_waitable room;   /* its lock is that of the pool */
     rad_queue spawners;  /* who waits for a slot; then none is idle */
-    rad_slot *idle;      /* slots that no core has */
+    rad_slot *idle;      /* slots that no worker has */
     rad_slot *made;      /* all slots, newest first */
     uint32_t slots_left; /* so many more may be made */
     uint32_t slots_made;
-    bool is_capped;           /* no more fibers than the options say: cores keep no slots that others may need */
+    bool is_capped;           /* no more fibers than the options say: workers keep no slots that others may need */
     bool spawn_waits;         /* then a fiber that spawns waits */
     _Atomic uint32_t leaving; /* if it is capped: fibers that have ended and are still on their stacks */
     rad_stacks stacks;
@@ -59,28 +58,6 @@ struct rad_runtime {
     rad_blocking_pool blocking;
 };
 
-/* What a worker has, in its scratch memory. */
-typedef struct rad_rt_worker {
-    rad_core core; /* first */
-    rad_slot *idle;
-    uint32_t idle_count;
-    rad_fiber_stack_cache cache;
-    uint64_t spawned;
-    uint32_t runs; /* while somebody waits for a file */
-    rad_wheel wheel;
-    _Atomic uint32_t sharp;        /* fibers that wait for a timer in this wheel without slack */
-    uint64_t woke_ns;              /* when timers ended its last rest; 0: it has rested since, or was woken otherwise */
-    uint64_t woke_ran;             /* runs until then */
-    uint64_t spent_ns, spent_runs; /* how long fibers run that were asleep: see sleep.c */
-    rad_prng prng;                 /* of select */
-    rad_os_signal_stack signals;
-} rad_rt_worker;
-
-static inline rad_rt_worker *rad__rt_worker_of(rad_core *core)
-{
-    return (rad_rt_worker *)core;
-}
-
 /* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime,
  * which has to stay until then:
  *              waker                                    the runtime's end
@@ -88,13 +65,12 @@ static inline rad_rt_worker *rad__rt_worker_of(rad_core *core)
  *         X2   the fiber may go on (N6)            Y2   waits until there are no visits
  *         X3   wakes it                            Y3   frees everything
  *         X4   visits - 1
- * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1.
- * Who starts a fiber from outside, or cancels all of them, or looks at them, is in the same position: X1 is the first
- * thing such a call does.
- * A worker of the same runtime needs no visit: its thread is waited for. NULL is none. `core` is rad__core(). */
-static inline rad_runtime *rad__visit_begin(const rad_core *core, rad_runtime *rt)
+ * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1. Who starts a fiber from outside, or cancels all of
+ * them, or looks at them, is in the same position: X1 is the first thing such a call does. A worker of the same runtime
+ * needs no visit: its thread is waited for. NULL is none. `rt_worker` is rad__rt_worker(). */
+static inline rad_runtime *rad__visit_begin(const rad_rt_worker *rt_worker, rad_runtime *rt)
 {
-    if (RAD_LIKELY(core != NULL && core->runtime == rt)) return NULL;
+    if (RAD_LIKELY(rt_worker != NULL && rt_worker->runtime == rt)) return NULL;
     atomic_fetch_add_explicit(&rt->visits, 1, memory_order_relaxed);
     return rt;
 }
@@ -129,7 +105,7 @@ RAD_INTERNAL bool rad__timers_late(rad_rt_worker *rt_worker);
 RAD_INTERNAL void rad__timers_done(rad_rt_worker *rt_worker);
 
 /* Its worker has put fibers into its queue of what is due: lets other workers see them. */
-RAD_INTERNAL void rad__due_offer(rad_core *core);
+RAD_INTERNAL void rad__due_offer(rad_rt_worker *rt_worker);
 
 /* The time, if there are any; else 0. By the worker, now and then. */
 RAD_INTERNAL uint64_t rad__timers_due(rad_rt_worker *rt_worker);

@@ -36,8 +36,8 @@ _Static_assert(RAD_SELECT_MAX <= UINT8_MAX, "a case fits into a byte");
 static uint64_t draw(void)
 {
     static _Atomic uint64_t turn; /* of threads */
-    rad_core *core = rad__core();
-    if (core != NULL && core->running != NULL) return rad__prng_next(&rad__rt_worker_of(core)->prng);
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    if (rt_worker != NULL && rt_worker->running != NULL) return rad__prng_next(&rt_worker->prng);
     return rad__mix2(atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed), RAD_STREAM_SELECT);
 }
 

@@ -6,12 +6,12 @@
 
 enum { EXPIRED_AT_ONCE = 64 };
 
-void rad__due_offer(rad_core *core)
+void rad__due_offer(rad_rt_worker *rt_worker)
 {
-    rad_worker *w = core->worker;
+    rad_worker *w = rt_worker->worker;
     if (w->phase == RAD_PHASE_PARKED) {
         uint32_t woken = rad__worker_wake_self(w);
-        if (woken != w->id) rad__exec_wake_thread(core->runtime->exec, woken);
+        if (woken != w->id) rad__exec_wake_thread(rt_worker->runtime->exec, woken);
     } else if (!rad__worker_is_brief(w) && rad__idle_could_wake(&w->sched->idle)) {
         rad__shell_offer(w, RAD_NONE);
     }
@@ -37,7 +37,7 @@ void rad__timers_done(rad_rt_worker *rt_worker)
 {
     if (rt_worker->woke_ns == 0) return;
     rt_worker->spent_ns += rad__os_now_ns() - rt_worker->woke_ns;
-    rt_worker->spent_runs += runs_of(rt_worker->core.worker) - rt_worker->woke_ran;
+    rt_worker->spent_runs += runs_of(rt_worker->worker) - rt_worker->woke_ran;
     rt_worker->woke_ns = 0;
     if (rt_worker->spent_runs < RUNS_KEPT) return;
     rt_worker->spent_ns /= 2; /* what was long ago counts for less */
@@ -76,7 +76,7 @@ static void put_due(rad_worker *w, const rad_expired *expired, uint32_t count)
 void rad__timers_expire(rad_rt_worker *rt_worker, uint64_t now)
 {
     rad_expired expired[EXPIRED_AT_ONCE];
-    rad_worker *w = rt_worker->core.worker;
+    rad_worker *w = rt_worker->worker;
     do {
         uint32_t count = rad__wheel_expire(&rt_worker->wheel, now, expired, EXPIRED_AT_ONCE);
         put_due(w, expired, count);
@@ -88,7 +88,7 @@ void rad__timers_expire(rad_rt_worker *rt_worker, uint64_t now)
         rt_worker->woke_ns = now;
         rt_worker->woke_ran = runs_of(w);
     }
-    rad__due_offer(&rt_worker->core);
+    rad__due_offer(rt_worker);
 }
 
 uint64_t rad__timers_due(rad_rt_worker *rt_worker)
@@ -101,7 +101,7 @@ uint64_t rad__timers_due(rad_rt_worker *rt_worker)
 uint64_t rad__timers_slack(const rad_rt_worker *rt_worker)
 {
     bool is_sharp = atomic_load_explicit(&rt_worker->sharp, memory_order_relaxed) > 0;
-    return is_sharp ? 0 : rt_worker->core.runtime->slack_ns;
+    return is_sharp ? 0 : rt_worker->runtime->slack_ns;
 }
 
 uint64_t rad__timers_rest(rad_rt_worker *rt_worker)

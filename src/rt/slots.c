@@ -30,7 +30,7 @@ static void give_shared(rad_runtime *rt, rad_slot *first)
         rt->idle = first;
     }
     rad__unlock(&rt->room.lock);
-    if (spawner != NULL) rad__clause_notify(rad__core(), spawner);
+    if (spawner != NULL) rad__clause_notify(rad__rt_worker(), spawner);
 }
 
 /* As many as there are, within limits: a burst is made in few steps, and a small program does not pay for one. With a
@@ -97,11 +97,10 @@ rad_slot *rad__slot_late(rad_runtime *rt, bool is_fiber, int *code)
     }
 }
 
-rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
+rad_slot *rad__slot_take(rad_runtime *rt, rad_rt_worker *rt_worker, int *code)
 {
     uint32_t got;
-    if (core == NULL || rt->is_capped) return take_shared(rt, 1, &got, code);
-    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
+    if (rt_worker == NULL || rt->is_capped) return take_shared(rt, 1, &got, code);
     if (RAD_UNLIKELY(rt_worker->idle == NULL)) {
         rt_worker->idle = take_shared(rt, CACHE_STEP, &rt_worker->idle_count, code);
         if (rt_worker->idle == NULL) return NULL;
@@ -112,15 +111,14 @@ rad_slot *rad__slot_take(rad_runtime *rt, rad_core *core, int *code)
     return slot;
 }
 
-void rad__slot_recycle(rad_runtime *rt, rad_core *core, rad_slot *slot)
+void rad__slot_recycle(rad_runtime *rt, rad_rt_worker *rt_worker, rad_slot *slot)
 {
     rad__state_retire(&slot->strand.state_word);
     slot->next = NULL;
-    if (core == NULL || core->runtime != rt || rt->is_capped) {
+    if (rt_worker == NULL || rt_worker->runtime != rt || rt->is_capped) {
         give_shared(rt, slot);
         return;
     }
-    rad_rt_worker *rt_worker = rad__rt_worker_of(core);
     slot->next = rt_worker->idle;
     rt_worker->idle = slot;
     if (RAD_LIKELY(++rt_worker->idle_count <= CACHE_MOST)) return;

@@ -33,7 +33,7 @@
  *           the waker did (U1).
  *
  * Rejected: a latch beside the state (two variables; the race between them is the classical lost wakeup); publishing
- * PARKED before the switch (a waker on another core would run the fiber on a stack that is still in use). */
+ * PARKED before the switch (a waker on another processor would run the fiber on a stack that is still in use). */
 #ifndef RAD_RT_STATE_WORD_H
 #define RAD_RT_STATE_WORD_H
 

@@ -113,7 +113,8 @@ static const char *fiber_wrong(const rad_runtime *rt, const rad_slot *slot)
         return slot->joiners.first != NULL ? "a fiber: somebody joins a slot that is idle" : NULL;
     if (s->runtime != rt) return "a fiber: it is of another runtime";
     const char *wrong = rad__queue_wrong(&slot->joiners);
-    /* Each nursery once: with the child that is the first of its list. One that is not open is the program's mistake. */
+    /* Each nursery once: with the child that is the first of its list. One that is not open is the program's mistake.
+     * */
     if (wrong == NULL && lives && slot->nursery != NULL && slot->nursery->state == slot->nursery &&
         slot->nursery->youngest == slot)
         wrong = rad__nursery_wrong(slot->nursery);
@@ -126,7 +127,7 @@ const char *rad__runtime_wrong(const rad_runtime *rt)
     for (const rad_slot *s = rt->made; s != NULL && wrong == NULL; s = s->made_before) wrong = fiber_wrong(rt, s);
     for (uint32_t i = 0; i < rt->exec->sched.config.workers && wrong == NULL; i++) {
         const rad_rt_worker *w = rt->exec->shells[i].scratch;
-        if (w->core.runtime != NULL) wrong = rad__wheel_wrong(&w->wheel);
+        if (w->runtime != NULL) wrong = rad__wheel_wrong(&w->wheel);
     }
     return wrong;
 }

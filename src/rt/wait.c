@@ -72,16 +72,16 @@ void rad__queue_claim_all(rad_queue *q, int code, rad_wakes *wakes)
     }
 }
 
-void rad__clause_notify(rad_core *core, rad_clause *c)
+void rad__clause_notify(rad_rt_worker *rt_worker, rad_clause *c)
 {
     rad_waiter *w = c->waiter;
     rad_strand *strand = w->strand; /* N5 */
     uint32_t generation = w->generation;
-    rad_runtime *visited = strand != NULL ? rad__visit_begin(core, strand->runtime) : NULL;
+    rad_runtime *visited = strand != NULL ? rad__visit_begin(rt_worker, strand->runtime) : NULL;
     /* N6, pairs with the load of V1: the data, and how it ended. */
     atomic_store_explicit(&w->word, RAD_WAIT_NOTIFIED + c->index, memory_order_release);
     if (strand != NULL) /* N7 */
-        rad__strand_unpark(core, strand, generation);
+        rad__strand_unpark(rt_worker, strand, generation);
     else
         rad__os_word_wake(&w->word, 1);
     if (RAD_UNLIKELY(visited != NULL)) rad__visit_end(visited);
@@ -91,10 +91,10 @@ void rad__wakes_go(rad_wakes *wakes)
 {
     rad_clause *next;
     if (wakes->first == NULL) return;
-    rad_core *core = rad__core();
+    rad_rt_worker *rt_worker = rad__rt_worker();
     for (rad_clause *c = wakes->first; c != NULL; c = next) {
         next = c->next;
-        rad__clause_notify(core, c);
+        rad__clause_notify(rt_worker, c);
     }
 }
 

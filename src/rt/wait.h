@@ -234,8 +234,8 @@ static inline rad_clause *rad__queue_claim(rad_queue *q)
 /* N1, N2 for the first clause of a queue that is not empty. False: its waiter does not wait any longer. */
 RAD_INTERNAL bool rad__queue_claim_first(rad_queue *q);
 
-/* N5 … N7 of one, without any lock. By rad__core(), which may be NULL. */
-RAD_INTERNAL void rad__clause_notify(rad_core *core, rad_clause *c);
+/* N5 … N7 of one, without any lock. By rad__rt_worker(), which may be NULL. */
+RAD_INTERNAL void rad__clause_notify(rad_rt_worker *rt_worker, rad_clause *c);
 
 RAD_INTERNAL void rad__wakes_add(rad_wakes *wakes, rad_clause *c);
 

@@ -34,8 +34,8 @@ RAD_INLINE int rad__wait_parked(rad_waiter *w, rad_clause *c, rad_strand *self)
 {
     while (rad__waiter_look(w) < RAD_WAIT_NOTIFIED) {
         if (RAD_UNLIKELY(rad__fiber_is_canceled(self)) && rad__wait_give_up(w, c, RAD_WAIT_OPEN)) return RAD_ECANCELED;
-        rad_core *core = rad__core();
-        rad__strand_go(core, rad__strand_next(core), RAD_LEAVE_PARK);
+        rad_rt_worker *rt_worker = rad__rt_worker();
+        rad__strand_go(rt_worker, rad__strand_next(rt_worker), RAD_LEAVE_PARK);
     }
     return 0;
 }

@@ -1,7 +1,7 @@
 /* berth.c — fiber stacks (rt/fiber_stack.c): two cores take and give them back through the pool that they share, a
- * strand may end on another core than it began, and the monitor cools what nobody needed. Each belongs to one strand,
- * one core or the pool; nobody is on a stack while its memory is given back; and in the end all strands have one at the
- * same time: there are as many as fiber_stack.h counts, so who does not find one looks for it for ever. */
+ * strand may end on another worker than it began, and the monitor cools what nobody needed. Each belongs to one strand,
+ * one worker or the pool; nobody is on a stack while its memory is given back; and in the end all strands have one at
+ * the same time: there are as many as fiber_stack.h counts, so who does not find one looks for it for ever. */
 #include "base/alloc.h"
 #include "lab/l2/model.h"
 #include "rt/strand.h"
@@ -142,7 +142,7 @@ static const rad_param berth_params[] = {
     [KEPT] = {"kept", 0, 0, KEPT_MAX, "berths that a core may keep", false},
     [TURNS] = {"turns", 1, 0, 2, "times a strand boards and ends", false},
     [COOLS] = {"cools", 1, 0, 2, "times the watch looks", false},
-    [HANDS] = {"hands", 0, 0, 1, "instead, a strand ends on another core than it began", true},
+    [HANDS] = {"hands", 0, 0, 1, "instead, a strand ends on another worker than it began", true},
     {.name = NULL},
 };
 

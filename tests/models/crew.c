@@ -50,8 +50,8 @@ static void worker_open(uint32_t id, uint32_t inside)
     rad_shell *shell = &shells[id];
     rad_rt_worker *rt_worker = rad__alloc_lines(1, sizeof *rt_worker);
     RAD_MODEL_ASSERT(rad__worker_open(&shell->worker, &executor.sched, id));
-    rt_worker->core.worker = &shell->worker;
-    rt_worker->core.runtime = &runtime;
+    rt_worker->worker = &shell->worker;
+    rt_worker->runtime = &runtime;
     for (; rt_worker->idle_count < inside; rt_worker->idle_count++) slot_open(&rt_worker->idle);
     rt_worker->prng = rad__prng(1, RAD_STREAM_SELECT, id);
     rad__timers_open(rt_worker, 0);
@@ -177,7 +177,7 @@ void rad__crew_work(uint32_t id)
 {
     rad_shell *shell = &shells[id];
     rad_worker *w = &shell->worker;
-    rad__core_set(shell->scratch);
+    rad__rt_worker_set(shell->scratch);
     while (is_whole && w->phase != RAD_PHASE_STOPPED) rad__shell_step(shell);
     while (!is_whole && !rad__sched_is_done(w->sched)) {
         rad_task *task = find(w);
@@ -203,7 +203,7 @@ void rad__crew_close(void)
     RAD_MODEL_ASSERT(rad__sched_leftover(&executor.sched) == NULL);
     for (uint32_t i = 0; i < executor.sched.config.workers; i++) {
         rad_rt_worker *rt_worker = shells[i].scratch;
-        RAD_MODEL_ASSERT(rt_worker->core.left == NULL);
+        RAD_MODEL_ASSERT(rt_worker->left == NULL);
         RAD_MODEL_ASSERT(rad__wheel_next(&rt_worker->wheel) == UINT64_MAX);
         idle += length(rt_worker->idle);
         rad__worker_close(&shells[i].worker);

@@ -29,7 +29,7 @@ static void wake(uint32_t fiber)
 {
     /* Relaxed: the fiber's word passes it on. */
     atomic_fetch_add_explicit(&made[fiber], 1, memory_order_relaxed);
-    rad__strand_unpark(rad__core(), &fibers[fiber].slot->strand, fibers[fiber].generation);
+    rad__strand_unpark(rad__rt_worker(), &fibers[fiber].slot->strand, fibers[fiber].generation);
 }
 
 static int fiber_main(void *arg)

@@ -116,7 +116,7 @@ static int one_thread(void *unused)
     call cancelled = {.ms = 0, .number = 3, .until = RAD_FOREVER};
     call last = {.ms = 0, .number = 4, .until = RAD_FOREVER};
     rad_fiber f[4];
-    rad_blocking_pool *pool = &rad__core()->runtime->blocking;
+    rad_blocking_pool *pool = &rad__rt_worker()->runtime->blocking;
     (void)unused;
     assert_int_equal(rad_spawn(&f[0], calls, &first), 0);
     while (!first.began) rad_sleep(MS);
@@ -201,7 +201,7 @@ static int cancelled_before(void *unused)
     rad_release(fiber);
     assert_int_equal(c.code, RAD_ECANCELED);
     assert_int_equal(c.began, 0);
-    assert_int_equal(rad__blocking_threads(&rad__core()->runtime->blocking), 0); /* nor was it put anywhere */
+    assert_int_equal(rad__blocking_threads(&rad__rt_worker()->runtime->blocking), 0); /* nor was it put anywhere */
     return 0;
 }
 
@@ -353,7 +353,7 @@ static uint32_t idle_threads(rad_blocking_pool *pool)
 /* A thread that has done its work may not be back yet when the next call comes: that is waited for. */
 static int threads_are_reused(void *unused)
 {
-    rad_blocking_pool *pool = &rad__core()->runtime->blocking;
+    rad_blocking_pool *pool = &rad__rt_worker()->runtime->blocking;
     (void)unused;
     for (int i = 0; i < 50; i++) {
         call c = {.ms = 0, .number = i, .until = RAD_FOREVER};

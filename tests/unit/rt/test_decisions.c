@@ -70,10 +70,10 @@ static int parks_with_and_without_a_signal(void *arg)
     uint32_t generation = rad_self().generation;
     rad_wheel_timer timer = {0};
     (void)arg;
-    for (int i = 0; i < 3; i++) rad__strand_unpark(rad__core(), &slot->strand, generation);
+    for (int i = 0; i < 3; i++) rad__strand_unpark(rad__rt_worker(), &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* three of them are one: this one does not wait … */
     rad_time until = rad_after(2 * MS);
-    rad__wheel_arm(&rad__rt_worker_of(rad__core())->wheel, &timer, until, &slot->strand, generation);
+    rad__wheel_arm(&rad__rt_worker()->wheel, &timer, until, &slot->strand, generation);
     rad__strand_leave(RAD_LEAVE_PARK); /* … and this one does */
     CHECK(rad_now() >= until);
     rad__timer_disarm(&timer);
@@ -119,7 +119,7 @@ static int uses_old_handles(void *arg)
     CHECK(after.generation != before.generation);
     rad_yield(); /* it sleeps */
     rad_cancel(before);
-    rad__strand_unpark(rad__core(), &before.slot->strand, before.generation);
+    rad__strand_unpark(rad__rt_worker(), &before.slot->strand, before.generation);
     CHECK(!rad__state_signalled(rad__state_look(&after.slot->strand.state_word)));
     CHECK(rad_join(before, &result, RAD_FOREVER) == RAD_ESTALE);
     rad_select_case join = {.kind = RAD_ON_JOIN, .on.fiber = before};
@@ -153,7 +153,7 @@ static int prods_a_sleeper(void *arg)
     (void)arg;
     CHECK(rad_spawn(&f, sleeps_while_prodded, &runs) == 0);
     while (rad_join(f, NULL, 0) == RAD_ETIMEOUT) {
-        rad__strand_unpark(rad__core(), &f.slot->strand, f.generation);
+        rad__strand_unpark(rad__rt_worker(), &f.slot->strand, f.generation);
         rad_yield();
     }
     CHECK(runs == 1);
@@ -321,7 +321,7 @@ static int is_picked_too_late(void *arg)
         CHECK(rad_spawn(NULL, sleeps_beside_a_backlog, NULL) == 0);
         while (backlog.due == 0) rad_yield();
         while (rad_now() < backlog.due) storm_block_ms(1);
-        rad_worker *w = rad__core()->worker;
+        rad_worker *w = rad__rt_worker()->worker;
         while (!rad__choose_fair(w->picks + 1)) w->picks++; /* the worker is asked next */
         CHECK(rad_nursery_spawn(&n, NULL, comes_after_the_sleeper, NULL) == 0);
         CHECK(rad_nursery_wait(&n) == 0);
@@ -346,7 +346,7 @@ typedef struct kidnapping {
 static int kidnaps(void *arg)
 {
     kidnapping *k = arg;
-    atomic_store(&k->kept_by, rad__core()->worker->id + 1);
+    atomic_store(&k->kept_by, rad__rt_worker()->worker->id + 1);
     atomic_fetch_add(&k->begun, 1);
     while (atomic_load(&k->beat) == 0) storm_block_ms(1);
     return 0;
@@ -392,7 +392,7 @@ static int sleeps_on_a_kept_worker(void *arg)
     kidnapping *k = arg;
     for (int i = 0; i < 3; i++) CHECK(rad_spawn(NULL, never_rests, k) == 0);
     CHECK(rad_spawn(NULL, kidnaps, k) == 0); /* next on this worker, unless it is stolen */
-    k->asleep_on = rad__core()->worker->id + 1;
+    k->asleep_on = rad__rt_worker()->worker->id + 1;
     CHECK(rad_sleep(5 * MS) == 0);
     k->beat = 1;
     return 0;
@@ -436,12 +436,12 @@ static int keeps_its_context(void *arg)
     rad_cancel(self);
     rad_time deadline = self.slot->deadline;
     while (moves < 3) {
-        uint32_t before = rad__core()->worker->id; /* pthread_self would be asked only once */
+        uint32_t before = rad__rt_worker()->worker->id; /* pthread_self would be asked only once */
         CHECK(rad_spawn(NULL, takes_its_place, NULL) == 0);
         CHECK(rad_recv(arg, NULL, RAD_FOREVER) == 0); /* cancelled, but shielded */
         rad_time busy = rad_after(20000);
         while (rad_now() < busy) rad_yield();
-        moves += before != rad__core()->worker->id;
+        moves += before != rad__rt_worker()->worker->id;
         rad_fiber now = rad_self();
         CHECK(now.slot == self.slot && now.generation == self.generation);
         CHECK(rad_is_canceled() && self.slot->deadline == deadline);

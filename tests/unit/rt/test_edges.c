@@ -297,7 +297,7 @@ static int selects_a_file(void *unused)
                                {.kind = RAD_ON_FD, .on.file = {pair[0], RAD_READABLE}}};
     CHECK(rad_select(cases, 2, RAD_FOREVER) == 1);
     CHECK(cases[1].code == RAD_READABLE);
-    CHECK(rad__ready_waits(&rad__core()->runtime->ready) == 0);
+    CHECK(rad__ready_waits(&rad__rt_worker()->runtime->ready) == 0);
     CHECK(rad_join(f, NULL, RAD_FOREVER) == 0);
     rad_release(f);
     rad_chan_destroy(c);
@@ -464,11 +464,11 @@ static int waits_in_the_office(void *arg)
     office *o = arg;
     atomic_store(&o->parked[atomic_fetch_add(&o->count, 1)], rad__running());
     rad__strand_leave(RAD_LEAVE_PARK);
-    rad_core *core = rad__core();
-    uint32_t asleep = rad__idle_parked(&core->runtime->exec->sched.idle);
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    uint32_t asleep = rad__idle_parked(&rt_worker->runtime->exec->sched.idle);
     if (atomic_fetch_add(&o->ran, 1) > 0) return 0;
     o->asleep = asleep;
-    o->brief = rad__worker_is_brief(core->worker);
+    o->brief = rad__worker_is_brief(rt_worker->worker);
     return 0;
 }
 
@@ -478,7 +478,7 @@ static int shares_what_is_overdue(void *arg)
 {
     office *o = arg;
     rad_nursery n;
-    rad_runtime *rt = rad__core()->runtime;
+    rad_runtime *rt = rad__rt_worker()->runtime;
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < SHARE; i++) rad_nursery_go(&n, waits_in_the_office, o);
     for (int i = 0; i < SHARE; i++) {
@@ -487,7 +487,7 @@ static int shares_what_is_overdue(void *arg)
         while (rad__state_of(rad__state_look(&s->state_word)) != RAD_FIBER_PARKED) rad_yield();
     }
     while (rad__idle_parked(&rt->exec->sched.idle) == 0) storm_block_ms(1);
-    rad__worker_set_brief(rad__core()->worker, true);
+    rad__worker_set_brief(rad__rt_worker()->worker, true);
     for (int i = 0; i < SHARE; i++) {
         rad_strand *s = o->parked[i];
         CHECK(rad__state_unpark(&s->state_word, rad__fiber_generation(s)) == RAD_UNPARK_QUEUE);
@@ -512,17 +512,17 @@ static void a_share_of_what_is_overdue_is_offered_to_others(void **state)
 /* A spawner that had looked before the end began: its fiber is told. */
 static int begins_too_late(void *unused)
 {
-    rad_core *core = rad__core();
-    rad_runtime *rt = core->runtime;
+    rad_rt_worker *rt_worker = rad__rt_worker();
+    rad_runtime *rt = rt_worker->runtime;
     int code = 0;
     (void)unused;
-    rad_slot *slot = rad__slot_take(rt, core, &code);
+    rad_slot *slot = rad__slot_take(rt, rt_worker, &code);
     CHECK(slot != NULL);
     atomic_store(&rt->closing, true);
     rad__fiber_begin(slot, NULL, begins_too_late, NULL);
     atomic_store(&rt->closing, false);
     CHECK(atomic_load(&slot->canceled) == rad__fiber_generation(&slot->strand));
-    rad__fiber_undo(slot, core);
+    rad__fiber_undo(slot, rt_worker);
     return 0;
 }
 

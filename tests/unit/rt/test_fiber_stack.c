@@ -86,7 +86,7 @@ static void the_warmest_is_used_first(void **state)
     port_close(&p);
 }
 
-/* The claim of fiber_stack.h: those that a core keeps are those it has brought. */
+/* The claim of fiber_stack.h: those that a worker keeps are those it has brought. */
 static void a_core_keeps_no_more_than_it_brought(void **state)
 {
     static port p;

@@ -226,7 +226,7 @@ static int closed_meanwhile(void *unused)
         else
             assert_int_equal(pthread_create(&thread, NULL, waits_as_thread, &jobs[i]), 0);
     }
-    while (rad__ready_waits(&rad__core()->runtime->ready) < 3) rad_sleep(MS);
+    while (rad__ready_waits(&rad__rt_worker()->runtime->ready) < 3) rad_sleep(MS);
     until_it_waits(&jobs[3]);
     assert_int_equal(rad_fd_close(e.a), 0);
     assert_int_equal(rad_nursery_wait(&n), 0);

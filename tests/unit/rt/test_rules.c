@@ -247,7 +247,7 @@ static int prods_who_waits(void *arg)
         int value = 21;
         for (int i = 0; i < 100; i++) {
             until_parked(f);
-            rad__strand_unpark(rad__core(), &f.slot->strand, f.generation);
+            rad__strand_unpark(rad__rt_worker(), &f.slot->strand, f.generation);
             rad_yield();
         }
         CHECK(rad_join(f, NULL, 0) == RAD_ETIMEOUT);

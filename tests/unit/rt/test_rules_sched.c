@@ -35,7 +35,7 @@ static rad_runtime *this_runtime(void)
 
 static uint32_t this_worker(void)
 {
-    return rad__core()->worker->id;
+    return rad__rt_worker()->worker->id;
 }
 
 /* Blocks the thread until there are so many. */
@@ -330,7 +330,7 @@ static int looks_at_sleepers(void *arg)
     _Atomic uint32_t begun = 0;
     rad_nursery n;
     rad_sched *s = &this_runtime()->exec->sched;
-    const rad_worker *w = rad__core()->worker;
+    const rad_worker *w = rad__rt_worker()->worker;
     (void)arg;
     rad_nursery_open(&n, RAD_FOREVER);
     uint32_t count = STORM_SLOWER >= 20 ? 200 : 1000;
@@ -529,7 +529,7 @@ static void rule_the_deadlock_report_is_off_by_option(void **state)
 /* On one worker: what the gate knows less what the worker may still spend is what is there. */
 static uint64_t active(void)
 {
-    const rad_worker *w = rad__core()->worker;
+    const rad_worker *w = rad__rt_worker()->worker;
     return rad__gate_count(&w->sched->gate) - w->credit;
 }
 
@@ -596,7 +596,7 @@ static void rule_the_end_waits_for_who_wakes(void **state)
     (void)state;
     leaving l = {.runtime = runtime_of(1, RAD_NONE)};
     pthread_t thread;
-    rad_runtime *visited = rad__visit_begin(rad__core(), l.runtime);
+    rad_runtime *visited = rad__visit_begin(rad__rt_worker(), l.runtime);
     assert_ptr_equal(visited, l.runtime);
     assert_int_equal(pthread_create(&thread, NULL, leaves, &l), 0);
     storm_block_ms(50);

@@ -154,7 +154,7 @@ static int closes_one_of_two(void *unused)
 {
     int fds[2];
     (void)unused;
-    const rad_ready *r = &rad__core()->runtime->ready;
+    const rad_ready *r = &rad__rt_worker()->runtime->ready;
     CHECK(pipe(fds) == 0);
     int copy = dup(fds[0]);
     waits_for_a_file(&fds[0]);

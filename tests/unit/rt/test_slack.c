@@ -78,7 +78,7 @@ static int fills_a_dormitory(void *arg)
     rad_nursery_open(&n, RAD_FOREVER);
     for (int i = 0; i < SLEEPERS; i++) CHECK(rad_nursery_spawn(&n, NULL, sleeps_in_a_dormitory, &d) == 0);
     CHECK(rad_nursery_wait(&n) == 0);
-    *(uint64_t *)arg = atomic_load(&rad__core()->worker->stats.parked);
+    *(uint64_t *)arg = atomic_load(&rad__rt_worker()->worker->stats.parked);
     return 0;
 }
 
@@ -124,7 +124,7 @@ static int is_sharp(void *arg)
     rad_sharp(false);
     CHECK(is_one_sharp());
     rad_sharp(false);
-    rad_rt_worker *rt_worker = rad__rt_worker_of(rad__core());
+    rad_rt_worker *rt_worker = rad__rt_worker();
     CHECK(atomic_load(&rt_worker->sharp) == 0);
     return 0;
 }

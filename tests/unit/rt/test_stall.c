@@ -186,10 +186,10 @@ static int bytes_said(void)
 /* Stops a worker that is awake and runs no fiber: a report that comes meanwhile is not true. */
 static void freeze(int number)
 {
-    rad_core *core = rad__core();
+    rad_rt_worker *rt_worker = rad__rt_worker();
     (void)number;
-    if (atomic_load(&frozen) || core == NULL || core->worker->phase <= RAD_PHASE_RUN) return;
-    const rad_idle *idle = &core->worker->sched->idle;
+    if (atomic_load(&frozen) || rt_worker == NULL || rt_worker->worker->phase <= RAD_PHASE_RUN) return;
+    const rad_idle *idle = &rt_worker->worker->sched->idle;
     if (atomic_load(&idle->bits[0]) & 1) return; /* it sleeps, and says so */
     int before = bytes_said();
     block_ms(300);

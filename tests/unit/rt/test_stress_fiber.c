@@ -110,10 +110,10 @@ static void hammer_wake(hammered *s, rad_prng *prng)
 {
     storm_spin(prng, 30);
     atomic_store_explicit(&s->tokens, 1, memory_order_release);
-    if (rad__prng_below(prng, 64) == 0) rad__strand_unpark(rad__core(), &s->self.slot->strand, UINT32_MAX);
-    rad__strand_unpark(rad__core(), &s->self.slot->strand, s->self.generation);
+    if (rad__prng_below(prng, 64) == 0) rad__strand_unpark(rad__rt_worker(), &s->self.slot->strand, UINT32_MAX);
+    rad__strand_unpark(rad__rt_worker(), &s->self.slot->strand, s->self.generation);
     while (rad__prng_below(prng, 16) == 0) /* once is enough, but any number is allowed */
-        rad__strand_unpark(rad__core(), &s->self.slot->strand, s->self.generation);
+        rad__strand_unpark(rad__rt_worker(), &s->self.slot->strand, s->self.generation);
 }
 
 static void hammer_all(hammer *h, void (*rest)(void))
@@ -151,7 +151,7 @@ static void *hammer_thread(void *arg)
 {
     hammer *h = arg;
     while (!atomic_load(&h->sleepers[0].is_there)) thread_rests();
-    rad_runtime *visited = rad__visit_begin(rad__core(), h->sleepers[0].self.slot->strand.runtime);
+    rad_runtime *visited = rad__visit_begin(rad__rt_worker(), h->sleepers[0].self.slot->strand.runtime);
     hammer_all(h, thread_rests);
     rad__visit_end(visited);
     return NULL;
@@ -354,7 +354,7 @@ static void disturb(rad_prng *prng)
     if (h.fiber.slot == NULL) return;
     switch (rad__prng_below(prng, 3)) {
     case 0: rad_cancel(h.fiber); break;
-    case 1: rad__strand_unpark(rad__core(), &h.fiber.slot->strand, h.fiber.generation); break;
+    case 1: rad__strand_unpark(rad__rt_worker(), &h.fiber.slot->strand, h.fiber.generation); break;
     default:
         if (rad_join(h.fiber, &given, RAD_FOREVER) == 0) check_gift(&given, h.number);
     }

@@ -94,7 +94,7 @@ static bool files_are_awaited(void)
 {
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         const rad_rt_worker *of_rt = x->shell.scratch;
-        rad_runtime *rt = of_rt->core.runtime;
+        rad_runtime *rt = of_rt->runtime;
         if (rt != NULL && rad__ready_waits(&rt->ready) != 0) return true;
     }
     return rad__descriptors_used;

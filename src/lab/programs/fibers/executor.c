@@ -106,7 +106,7 @@ int SEAM_OF(exec_create)(rad_exec **out, const rad_exec_options *options, const 
     *out = &x->exec;
     hooks->prepare(hooks->context, &x->shell.worker);
     hooks->begin(hooks->context, &x->shell.worker);
-    rad__core_set(NULL); /* `begin` believes that it is on the worker's own thread */
+    rad__rt_worker_set(NULL); /* `begin` believes that it is on the worker's own thread */
     return 0;
 }
 

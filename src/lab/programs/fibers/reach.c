@@ -140,7 +140,7 @@ static bool is_of_stacks(const range *r)
 {
     rad_stack_place place;
     for (const rad_lab_exec *x = rad__stage.execs; x; x = x->next) {
-        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->core.runtime;
+        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->runtime;
         if (rt && rad__stacks_find(&rt->stacks, r->from, &place) && rad__stacks_find(&rt->stacks, r->to - 1, &place))
             return true;
     }
@@ -168,7 +168,7 @@ static void find_cuts(void)
     reach.cut_count = 0;
     for (const rad_lab_exec *x = s->execs; x; x = x->next) {
         const rad_rt_worker *rt_worker = x->shell.scratch;
-        const rad_runtime *rt = rt_worker->core.runtime;
+        const rad_runtime *rt = rt_worker->runtime;
         cut_out(x, sizeof *x);
         cut_out(rt_worker, sizeof *rt_worker);
         if (rt) cut_out(rt, sizeof *rt);
@@ -327,7 +327,7 @@ static void close_runtime(void)
     for (const rad_lab_exec *x = s->execs; x; x = x->next) {
         close_block(x);
         close_block(x->shell.scratch);
-        close_block(((const rad_rt_worker *)x->shell.scratch)->core.runtime);
+        close_block(((const rad_rt_worker *)x->shell.scratch)->runtime);
     }
     for (uint32_t i = 0; i < s->runner_count; i++) {
         const rad_slot *slot = s->runners[i].slot;

@@ -150,7 +150,7 @@ static int thread_selects(rad_select_case *cases, uint32_t count, uint32_t first
 static int fiber_selects(rad_select_case *cases, uint32_t count, uint32_t first, rad_time until)
 {
     rad_select_case turned[RAD_SELECT_MAX];
-    rad__rt_worker_of(rad__core())->prng = in_order;
+    rad__rt_worker()->prng = in_order;
     for (uint32_t i = 0; i < count; i++) turned[i] = cases[(first + i) % count];
     int done = rad__op_select(turned, count, until);
     if (done < 0) return done;

@@ -245,14 +245,14 @@ void rad__leave_for_good(void)
 {
     rad__stage.over = true;
     for (;;) {
-        rad_core *core = rad__core();
+        rad_rt_worker *rt_worker = rad__rt_worker();
         if (rad__stage.current->kind != RAD_RUNNER_FIBER) {
             rad__thread_leave(RAD_RUN_BLOCKED);
         } else { /* as if it parked, whatever it holds */
-            rad_strand *self = core->running;
+            rad_strand *self = rt_worker->running;
             self->leave = RAD_LEAVE_PARK;
-            core->left = self;
-            rad__context_switch(&self->fiber_stack->context, &core->context);
+            rt_worker->left = self;
+            rad__context_switch(&self->fiber_stack->context, &rt_worker->context);
         }
     }
 }
@@ -350,10 +350,10 @@ static enum rad_run run_fiber(rad_runner *r)
 {
     rad_lab_exec *x = r->exec;
     rad_task *task = &r->slot->strand.task;
-    rad__core_set(x->shell.scratch);
+    rad__rt_worker_set(x->shell.scratch);
     x->shell.worker.current = task;
     enum rad_run answer = rad__strand_run(task, &x->shell.worker);
-    rad__core_set(NULL);
+    rad__rt_worker_set(NULL);
     return answer;
 }
 
@@ -417,7 +417,7 @@ static void check_runtimes(rad_stage *s)
 {
     s->next_check = s->steps + (s->shared && s->shared->check ? 1 : RAD_CHECK_EVERY);
     for (const rad_lab_exec *x = s->execs; x != NULL; x = x->next) {
-        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->core.runtime;
+        const rad_runtime *rt = ((const rad_rt_worker *)x->shell.scratch)->runtime;
         const char *wrong = rt != NULL ? rad__runtime_wrong(rt) : NULL;
         char text[200];
         if (wrong == NULL) continue;

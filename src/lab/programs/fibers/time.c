@@ -80,13 +80,12 @@ static bool fibers_expire(void)
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
         rad_rt_worker *rt_worker = seat_of(x);
         uint32_t count;
-        rad__core_set(&rt_worker->core);
+        rad__rt_worker_set(rt_worker);
         while ((count = rad__wheel_expire(&rt_worker->wheel, rad__stage.now_ns, expired, EXPIRED_AT_ONCE)) > 0) {
             any = true;
-            for (uint32_t i = 0; i < count; i++)
-                rad__strand_unpark(&rt_worker->core, expired[i].who, expired[i].ticket);
+            for (uint32_t i = 0; i < count; i++) rad__strand_unpark(rt_worker, expired[i].who, expired[i].ticket);
         }
-        rad__core_set(NULL);
+        rad__rt_worker_set(NULL);
     }
     return any;
 }
@@ -213,15 +212,15 @@ __attribute__((noinline)) static void files_look(rad_lab_exec *x, rad_runtime *r
         bool timed = rad__time_next() != UINT64_MAX;
         count = rad__ready_listen(&rt->ready, events, timed ? PATIENCE_TIMED_NS : PATIENCE_NS);
     }
-    rad__core_set(&seat_of(x)->core);
+    rad__rt_worker_set(seat_of(x));
     rad__ready_answer(&rt->ready, events, count);
-    rad__core_set(NULL);
+    rad__rt_worker_set(NULL);
 }
 
 static inline void files_settle(void)
 {
     for (rad_lab_exec *x = rad__stage.execs; x != NULL; x = x->next) {
-        rad_runtime *rt = seat_of(x)->core.runtime;
+        rad_runtime *rt = seat_of(x)->runtime;
         if (rt != NULL && RAD_UNLIKELY(rad__ready_waits(&rt->ready) != 0)) files_look(x, rt);
     }
 }
