@@ -195,7 +195,7 @@ static figures drive_run(rad__load_scenario *s, bool uring, const char *path, do
     rad_error error = {0};
     rad__load_engine *e;
     rad__load_log log;
-    static rad__load_core core;
+    static rad__load_scheduler scheduler;
     struct rad__load_stage stage = {(uint64_t)(seconds * 1e9), s->users, s->users};
     struct rad__load_step step = {0, 1};
     s->schedule = (struct rad__load_schedule){.stage_count = 1, .stages = &stage};
@@ -219,19 +219,19 @@ static figures drive_run(rad__load_scenario *s, bool uring, const char *path, do
     rad__load_log_open(&log, write_log, file);
     double begin = bench_now(), user_before, user_after, cpu_before = cpu_seconds(&user_before);
     if (rad__load_log_begin(&log, header, "", "") != 0 ||
-        rad__load_core_open(&core, s, 1, 0, 1, false, &log, &error) != 0 ||
-        rad__load_run(&core, e, NULL, &error) != 0) {
+        rad__load_scheduler_open(&scheduler, s, 1, 0, 1, false, &log, &error) != 0 ||
+        rad__load_run(&scheduler, e, NULL, &error) != 0) {
         fprintf(stderr, "bench_live: %s\n", error.text);
         exit(3);
     }
     f.cpu = cpu_seconds(&user_after) - cpu_before;
     f.user = user_after - user_before;
     f.seconds = bench_now() - begin;
-    f.requests = core.metrics.all.responses;
-    f.failed = core.metrics.all.errors;
-    f.turns = core.metrics.turns;
+    f.requests = scheduler.metrics.all.responses;
+    f.failed = scheduler.metrics.all.errors;
+    f.turns = scheduler.metrics.turns;
     e->kind->close(e);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
     rad__load_log_close(&log);
     fclose(file);
     return f;

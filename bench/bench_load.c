@@ -46,7 +46,7 @@ struct outcome {
 
 static struct outcome run_once(const rad__load_scenario *s)
 {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad__load_engine *engine;
     rad_error error = {.code = 0};
@@ -58,16 +58,17 @@ static struct outcome run_once(const rad__load_scenario *s)
                                           .engine = RAD__LOAD_ENGINE_SIMULATED};
     rad__load_log_open(&log, discard, &o.sum);
     check(rad__load_log_begin(&log, header, "", ""), &log.error);
-    check(rad__load_core_open(&core, s, 1, 0, 1, true, &log, &error), &error);
-    check(rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity, core.pool.conn_count, &error), &error);
+    check(rad__load_scheduler_open(&scheduler, s, 1, 0, 1, true, &log, &error), &error);
+    check(rad__load_simulated_open(&engine, s, 1, 0, 1, scheduler.user_capacity, scheduler.pool.conn_count, &error),
+          &error);
     double began = bench_now();
-    check(rad__load_run(&core, engine, NULL, &error), &error);
+    check(rad__load_run(&scheduler, engine, NULL, &error), &error);
     o.seconds = bench_now() - began;
     o.records = log.next_record - 1;
-    o.events = core.counters.events;
-    o.ticks = core.counters.ticks;
+    o.events = scheduler.counters.events;
+    o.ticks = scheduler.counters.ticks;
     engine->kind->close(engine);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
     rad__load_log_close(&log);
     return o;
 }
@@ -99,21 +100,21 @@ static void measure_tick(bench *b)
     uint64_t turns = b->tiny ? 1000 : 10000000;
     read_scenario(&s, 1, 1000);
     for (uint32_t i = 0; i < bench_samples(b); i++) {
-        rad__load_core core;
+        rad__load_scheduler scheduler;
         rad__load_log log;
         rad_error error = {.code = 0};
         uint64_t sum = 0;
         rad__load_log_open(&log, discard, &sum);
-        check(rad__load_core_open(&core, &s, 1, 0, 1, false, &log, &error), &error);
+        check(rad__load_scheduler_open(&scheduler, &s, 1, 0, 1, false, &log, &error), &error);
         rad__load_turn turn = {.now_ns = 1, .paused = true};
         double began = bench_now();
         for (uint64_t k = 0; k < turns; k++) {
             turn.now_ns += 100;
-            check(rad__load_core_turn(&core, &turn, &error), &error);
+            check(rad__load_scheduler_turn(&scheduler, &turn, &error), &error);
         }
         each[i] = (bench_now() - began) * 1e9 / (double)turns;
         bench_result(b, sum);
-        rad__load_core_close(&core);
+        rad__load_scheduler_close(&scheduler);
         rad__load_log_close(&log);
     }
     bench_row(b, "a tick, with its record", "ns", each, bench_samples(b));

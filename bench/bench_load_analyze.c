@@ -52,20 +52,21 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 
 static bool write_log(const rad__load_scenario *s, rad_bytes *file, uint64_t *events)
 {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad__load_engine *engine;
     struct rad__load_log_header header = {
         .seed = 1, .tick_ns = MS, .shards = 1, .level = RAD__LOAD_LEVEL_SIMULATED, .engine = 1};
     rad__load_log_open(&log, keep, file);
-    bool ok = rad__load_log_begin(&log, header, "", "") == 0 &&
-              rad__load_core_open(&core, s, 1, 0, 1, true, &log, NULL) == 0 &&
-              rad__load_simulated_open(&engine, s, 1, 0, 1, core.user_capacity, core.pool.conn_count, NULL) == 0;
+    bool ok =
+        rad__load_log_begin(&log, header, "", "") == 0 &&
+        rad__load_scheduler_open(&scheduler, s, 1, 0, 1, true, &log, NULL) == 0 &&
+        rad__load_simulated_open(&engine, s, 1, 0, 1, scheduler.user_capacity, scheduler.pool.conn_count, NULL) == 0;
     if (!ok) return false;
-    ok = rad__load_run(&core, engine, NULL, NULL) == 0 && !file->failed;
-    *events = core.metrics.events;
+    ok = rad__load_run(&scheduler, engine, NULL, NULL) == 0 && !file->failed;
+    *events = scheduler.metrics.events;
     engine->kind->close(engine);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
     rad__load_log_close(&log);
     return ok;
 }

@@ -105,6 +105,6 @@ int main(int argc, char **argv)
             }
     measure(&b, "two-buyer, 100 sessions, N 1, 1 core", &(load){BUYING, 100, 1, 0, false});
     measure(&b, "two-buyer, 100 sessions, N all, 1 core", &(load){BUYING, 100, RAD_SESSION_ALL, 0, false});
-    measure(&b, "two-buyer, 100 sessions, N all, 1 core, log", &(load){BUYING, 100, RAD_SESSION_ALL, 0, true});
+    measure(&b, "two-buyer, 100 sessions, N all, 1 scheduler, log", &(load){BUYING, 100, RAD_SESSION_ALL, 0, true});
     return bench_close(&b);
 }

@@ -94,7 +94,7 @@ static void run(const rad__load_scenario *s, const char *text, uint64_t seed)
 {
     rad_bytes file = {0};
     rad__load_log log;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_engine *engine;
     rad_error error = {0};
     struct rad__load_log_header header = {.seed = seed,
@@ -105,23 +105,24 @@ static void run(const rad__load_scenario *s, const char *text, uint64_t seed)
                                           .tool = "fuzz"};
     rad__load_log_open(&log, keep, &file);
     require(rad__load_log_begin(&log, header, "", text) == 0);
-    require(rad__load_core_open(&core, s, seed, 0, 1, true, &log, &error) == 0);
-    require(rad__load_simulated_open(&engine, s, seed, 0, 1, core.user_capacity, core.pool.conn_count, &error) == 0);
-    for (uint32_t i = 0; i < TURNS && !rad__load_core_over(&core); i++) {
+    require(rad__load_scheduler_open(&scheduler, s, seed, 0, 1, true, &log, &error) == 0);
+    require(rad__load_simulated_open(&engine, s, seed, 0, 1, scheduler.user_capacity, scheduler.pool.conn_count,
+                                     &error) == 0);
+    for (uint32_t i = 0; i < TURNS && !rad__load_scheduler_over(&scheduler); i++) {
         rad__load_turn turn;
-        require(engine->kind->turn(engine, rad__load_core_due(&core), true, &turn, &error) == 0);
+        require(engine->kind->turn(engine, rad__load_scheduler_due(&scheduler), true, &turn, &error) == 0);
         if (i == TURNS - 1) turn.interrupted = true;
-        require(rad__load_core_turn(&core, &turn, &error) == 0);
-        require(engine->kind->act(engine, core.effects, core.effect_count, &error) == 0);
-        require(rad__load_core_wrong(&core) == NULL);
+        require(rad__load_scheduler_turn(&scheduler, &turn, &error) == 0);
+        require(engine->kind->act(engine, scheduler.effects, scheduler.effect_count, &error) == 0);
+        require(rad__load_scheduler_wrong(&scheduler) == NULL);
     }
-    require(rad__load_core_over(&core) && rad__load_log_end(&log) == 0);
+    require(rad__load_scheduler_over(&scheduler) && rad__load_log_end(&log) == 0);
     rad__load_log_reader reader;
     struct rad__load_verdict verdict;
     require(rad__load_log_read(&reader, "log", file.data, file.size, &error) == 0);
     require(rad__load_verify(&reader, s, &verdict, NULL, &error) == 0 && verdict.same);
     engine->kind->close(engine);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
     rad__load_log_close(&log);
     rad__bytes_free(&file);
 }

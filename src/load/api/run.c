@@ -32,7 +32,7 @@ static const uint64_t DISK_PATIENCE_NS = 5000000000, WATCH_EVERY_NS = 100000000,
 struct shard {
     struct whole *whole;
     uint32_t number;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad__load_engine *engine;
     rad__load_disk *disk;
@@ -61,7 +61,7 @@ struct whole {
 
 /* ---- Progress -------------------------------------------------------------------------------------------- */
 
-static void measure(struct shard *s, const rad__load_core *c)
+static void measure(struct shard *s, const rad__load_scheduler *c)
 {
     const rad__load_metrics *m = &c->metrics;
     if (c->now_ns - s->rate_ns >= SECOND) {
@@ -120,7 +120,7 @@ static rad_load_progress progress_of_all(struct whole *w)
 }
 
 /* Logical time says nothing about how long somebody has been waiting for news: the clock is asked now and then. */
-static void watch(void *context, const rad__load_core *c)
+static void watch(void *context, const rad__load_scheduler *c)
 {
     struct shard *s = context;
     const rad_load_options *o = s->whole->options;
@@ -167,8 +167,8 @@ static int open_engine(struct shard *s, rad_error *error)
 {
     struct whole *w = s->whole;
     if (w->engine == RAD__LOAD_ENGINE_SIMULATED)
-        return rad__load_simulated_open(&s->engine, &w->scenario, w->seed, s->number, w->count, s->core.user_capacity,
-                                        s->core.pool.conn_count, error);
+        return rad__load_simulated_open(&s->engine, &w->scenario, w->seed, s->number, w->count,
+                                        s->scheduler.user_capacity, s->scheduler.pool.conn_count, error);
     rad__load_live_options o = {.scenario = &w->scenario,
                                 .seed = w->seed,
                                 .shard = s->number,
@@ -185,8 +185,8 @@ static int open_shard(struct shard *s, rad_error *error)
     int result = open_log(s, error);
     rad__load_log *log = s->disk != NULL ? &s->log : NULL;
     if (result == 0)
-        result = rad__load_core_open(&s->core, &w->scenario, w->seed, s->number, w->count,
-                                     w->engine == RAD__LOAD_ENGINE_SIMULATED, log, error);
+        result = rad__load_scheduler_open(&s->scheduler, &w->scenario, w->seed, s->number, w->count,
+                                          w->engine == RAD__LOAD_ENGINE_SIMULATED, log, error);
     return result == 0 ? open_engine(s, error) : result;
 }
 
@@ -197,7 +197,7 @@ static void run_shard(void *context)
     struct rad__load_hooks hooks = {.context = s, .stop = o->stop};
     if (o->watch != NULL) hooks.watch = watch;
     if (s->whole->engine != RAD__LOAD_ENGINE_SIMULATED) hooks.behind = behind;
-    s->result = rad__load_run(&s->core, s->engine, &hooks, &s->error);
+    s->result = rad__load_run(&s->scheduler, s->engine, &hooks, &s->error);
 }
 
 /* The disk is closed before the log is read again. */
@@ -216,7 +216,7 @@ static void close_shard(struct shard *s)
 {
     close_disk(s);
     if (s->engine != NULL) s->engine->kind->close(s->engine);
-    if (s->core.scenario != NULL) rad__load_core_close(&s->core);
+    if (s->scheduler.scenario != NULL) rad__load_scheduler_close(&s->scheduler);
     rad__load_log_close(&s->log);
 }
 
@@ -286,7 +286,7 @@ static enum rad_load_end end_of(const struct whole *w)
 {
     enum rad_load_end end = RAD_LOAD_DONE;
     for (uint32_t i = 0; i < w->count; i++) {
-        const rad__load_core *c = &w->shards[i].core;
+        const rad__load_scheduler *c = &w->shards[i].scheduler;
         if (c->interrupted) end = RAD_LOAD_INTERRUPTED;
         if (c->aborted) end = RAD_LOAD_ABORTED;
         if (c->exhausted != RAD__LOAD_OK) end = RAD_LOAD_EXHAUSTED;
@@ -306,7 +306,7 @@ static int make_result(rad_load_result **out, struct whole *w, const char *path,
     r->level = w->engine == RAD__LOAD_ENGINE_SIMULATED ? RAD__LOAD_LEVEL_SIMULATED : RAD__LOAD_LEVEL_RECORDED;
     r->end = end_of(w);
     for (uint32_t i = 0; i < w->count && result == 0; i++)
-        if (w->shards[i].core.scenario != NULL && !rad__load_result_take(r, &w->shards[i].core))
+        if (w->shards[i].scheduler.scenario != NULL && !rad__load_result_take(r, &w->shards[i].scheduler))
             result = rad__error_memory(error);
     return result;
 }

@@ -1,11 +1,11 @@
 /* turn.h — what passes between the scheduler and the world, one turn at a time.
  *
- *     engine --- inputs --->  core  --- effects ---> engine
- *                              |
- *                              +------ events -----> log, statistics
+ *     engine --- inputs ---> scheduler --- effects ---> engine
+ *                                 |
+ *                                 +------ events -----> log, statistics
  *
- * A turn is one tick. Its inputs are a reading of the clock and whatever came in since the last turn; they are all the
- * core ever learns of the world, so whoever has the inputs has the run. Engines (simulated, epoll, io_uring, replay)
+ * A turn is one tick. Its inputs are a reading of the clock and what came in since the last turn. The scheduler learns
+ * of the world by inputs only, so a log of the inputs repeats the run. Engines (simulated, epoll, io_uring, replay)
  * differ only in where inputs come from and what becomes of effects. */
 #ifndef RAD_LOAD_LOG_TURN_H
 #define RAD_LOAD_LOG_TURN_H

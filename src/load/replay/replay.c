@@ -21,12 +21,12 @@ int rad__load_replayer_open(rad__load_replayer *r, const rad__load_log_reader *f
         if (error != NULL) *error = r->log.error;
         return result;
     }
-    return rad__load_core_open(&r->core, scenario, h->seed, shard, h->shards, logical, &r->log, error);
+    return rad__load_scheduler_open(&r->scheduler, scenario, h->seed, shard, h->shards, logical, &r->log, error);
 }
 
 void rad__load_replayer_close(rad__load_replayer *r)
 {
-    if (r->core.scenario != NULL) rad__load_core_close(&r->core);
+    if (r->scheduler.scenario != NULL) rad__load_scheduler_close(&r->scheduler);
     rad__load_log_close(&r->log);
     rad__free(r->inputs);
     *r = (rad__load_replayer){0};
@@ -91,12 +91,12 @@ int rad__load_replayer_step(rad__load_replayer *r, rad_error *error)
 {
     rad__load_turn turn;
     rad_error why = {0};
-    if (rad__load_core_over(&r->core)) return 0;
+    if (rad__load_scheduler_over(&r->scheduler)) return 0;
     int got = read_turn(r, &turn, error);
     if (got != 1) return got;
     r->now_ns = turn.now_ns;
     r->turns++;
-    int result = rad__load_core_turn(&r->core, &turn, &why);
+    int result = rad__load_scheduler_turn(&r->scheduler, &turn, &why);
     if (result == 0) return 1;
     return rad__error(error, result, "%s: records %" PRIu64 " to %" PRIu64 ": %s", r->reader.name, r->first_record,
                       r->last_record, why.text);
@@ -104,7 +104,7 @@ int rad__load_replayer_step(rad__load_replayer *r, rad_error *error)
 
 int rad__load_replayer_finish(rad__load_replayer *r, rad_error *error)
 {
-    rad__load_metrics_end(&r->core.metrics);
+    rad__load_metrics_end(&r->scheduler.metrics);
     if (r->reader.cut_off) rad__load_log_flush(&r->log); /* what there is of it, without an end */
     int result = r->reader.cut_off ? r->log.failed : rad__load_log_end(&r->log);
     if (result != 0 && error != NULL) *error = r->log.error;

@@ -11,7 +11,7 @@
 /* One shard of a log, turn by turn. */
 typedef struct rad__load_replayer {
     rad__load_log_reader reader;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     uint32_t shard;
     uint64_t now_ns, turns;

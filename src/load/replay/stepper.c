@@ -31,7 +31,7 @@ static void read_along(void *context, const uint8_t *record, size_t size)
 
 static void drop(struct rad__load_snapshot *snapshot)
 {
-    rad__load_core_close(&snapshot->core);
+    rad__load_scheduler_close(&snapshot->scheduler);
 }
 
 /* Every other one goes. */
@@ -58,7 +58,7 @@ static int take_snapshot(rad__load_stepper *s, rad_error *error)
                                       .written = log->written,
                                       .block_size = log->block.size,
                                       .block_records = log->records};
-    if (!rad__load_core_copy(&to->core, &s->r.core, NULL)) return rad__error_memory(error);
+    if (!rad__load_scheduler_copy(&to->scheduler, &s->r.scheduler, NULL)) return rad__error_memory(error);
     s->count++;
     return 0;
 }
@@ -83,10 +83,10 @@ static int restore(rad__load_stepper *s, uint64_t turn, rad_error *error)
     while (s->snapshots[--i].turns > turn) {
     }
     const struct rad__load_snapshot *from = &s->snapshots[i];
-    rad__load_core copy;
-    if (!rad__load_core_copy(&copy, &from->core, &s->r.log)) return rad__error_memory(error);
-    rad__load_core_close(&s->r.core);
-    s->r.core = copy;
+    rad__load_scheduler copy;
+    if (!rad__load_scheduler_copy(&copy, &from->scheduler, &s->r.log)) return rad__error_memory(error);
+    rad__load_scheduler_close(&s->r.scheduler);
+    s->r.scheduler = copy;
     rewind_log(&s->r.log, from);
     s->r.reader = from->reader;
     s->r.now_ns = from->now_ns;
@@ -126,7 +126,7 @@ int rad__load_stepper_go(rad__load_stepper *s, uint64_t turn, rad_error *error)
         int got = rad__load_replayer_step(&s->r, error);
         s->ended = got <= 0; /* nobody goes on from half a turn, only back */
         if (got < 0) return got;
-        s->ended = got == 0 || rad__load_core_over(&s->r.core);
+        s->ended = got == 0 || rad__load_scheduler_over(&s->r.scheduler);
         if (got == 1 && wants_snapshot(s)) result = take_snapshot(s, error);
     }
     return result;
@@ -137,7 +137,7 @@ void rad__load_stepper_describe(const rad__load_stepper *s, rad_bytes *to)
     static const char *const STATES[] = {"spawned", "ready", "executing", "waiting", "complete"};
     static const char *const WAITS[] = {
         "", " to start", " for an answer", " in thought", " for a connection", " for an arrival"};
-    const rad__load_core *c = &s->r.core;
+    const rad__load_scheduler *c = &s->r.scheduler;
     const struct rad__load_tally *t = &c->metrics.all;
     rad__bytes_format(to,
                       "turn %" PRIu64 ", tick %" PRIu64 ", %.6f s: %" PRIu32 " of %" PRIu32 " users, %" PRIu32

@@ -8,7 +8,7 @@ enum { RAD__LOAD_SNAPSHOTS = 32 };
 
 /* A place to go on from. */
 struct rad__load_snapshot {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log_reader reader;
     uint64_t now_ns, turns;
     uint64_t written; /* by the log until then, and what stands in its block: its limit may end the run */

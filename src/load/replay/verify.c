@@ -98,14 +98,14 @@ static int replay_shard(const rad__load_log_reader *from, const rad__load_scenar
     if (got < 0) result = got;
     if (result == 0) result = rad__load_replayer_finish(&r, error);
     verdict->turns += r.turns;
-    rad__load_counters_add(&verdict->counters, &r.core.counters);
-    bool over = result == 0 && rad__load_core_over(&r.core);
+    rad__load_counters_add(&verdict->counters, &r.scheduler.counters);
+    bool over = result == 0 && rad__load_scheduler_over(&r.scheduler);
     verdict->over &= over;
     verdict->unfinished |= r.turns > 0 && !over;
     if (result == 0 && metrics != NULL && shard == 0) {
-        *metrics = r.core.metrics;
-        r.core.metrics = (rad__load_metrics){0};
-    } else if (result == 0 && metrics != NULL && !rad__load_metrics_merge(metrics, &r.core.metrics)) {
+        *metrics = r.scheduler.metrics;
+        r.scheduler.metrics = (rad__load_metrics){0};
+    } else if (result == 0 && metrics != NULL && !rad__load_metrics_merge(metrics, &r.scheduler.metrics)) {
         result = rad__error_memory(error);
     }
     rad__load_replayer_close(&r);

@@ -18,7 +18,7 @@ void rad_load_result_free(rad_load_result *r)
     rad__free(r);
 }
 
-bool rad__load_result_take(rad_load_result *r, rad__load_core *c)
+bool rad__load_result_take(rad_load_result *r, rad__load_scheduler *c)
 {
     rad__load_metrics_end(&c->metrics);
     rad__load_counters_add(&r->counters, &c->counters);

@@ -34,7 +34,7 @@ struct rad_load_result {
 
 /* Takes the statistics and counters of a run that is over out of its scheduler; those of another shard are added.
  * False: memory ran out. The metrics have to be about r->scenario, or about one that is equal to it. */
-RAD_INTERNAL bool rad__load_result_take(rad_load_result *r, rad__load_core *c);
+RAD_INTERNAL bool rad__load_result_take(rad_load_result *r, rad__load_scheduler *c);
 
 struct rad__load_verdict_of {
     uint32_t held, made;

@@ -2,7 +2,7 @@
 #include "load/scheduler/scheduler.h"
 
 /* Open: the arrival is the key, whoever serves it. */
-rad__load_stream rad__load_user_draw(const rad__load_core *c, const struct rad__load_user *u, uint32_t vu,
+rad__load_stream rad__load_user_draw(const rad__load_scheduler *c, const struct rad__load_user *u, uint32_t vu,
                                      enum rad__load_purpose purpose)
 {
     uint32_t who = c->scenario->schedule.model == RAD__LOAD_OPEN ? RAD__LOAD_ARRIVAL : vu * c->shards + c->shard;
@@ -24,7 +24,7 @@ static uint32_t by_weight(const uint64_t *sums, uint32_t count, rad__load_stream
     return low;
 }
 
-void rad__load_choose(rad__load_core *c, uint32_t vu)
+void rad__load_choose(rad__load_scheduler *c, uint32_t vu)
 {
     const rad__load_scenario *s = c->scenario;
     struct rad__load_user *u = &c->users[vu];
@@ -40,7 +40,7 @@ void rad__load_choose(rad__load_core *c, uint32_t vu)
                                                      rad__load_user_draw(c, u, vu, RAD__LOAD_DRAW_TARGET));
 }
 
-uint64_t rad__load_choose_pause(rad__load_core *c, uint32_t vu)
+uint64_t rad__load_choose_pause(rad__load_scheduler *c, uint32_t vu)
 {
     const rad__load_scenario *s = c->scenario;
     if (s->pause != RAD__LOAD_RANDOM_PAUSE) return s->pause == RAD__LOAD_CONSTANT_PAUSE ? s->pause_low_ns : 0;

@@ -12,19 +12,19 @@ enum own { OWN_LEVEL, OWN_ARRIVAL, OWN_END, OWN_DRAINED, OWN_CHECK, OWN_COUNT };
 
 static const uint64_t CHECK_EVERY_NS = 1000000000; /* assertions that may end the run */
 
-static void push(rad__load_core *c, uint32_t item, uint64_t due_ns, uint64_t order)
+static void push(rad__load_scheduler *c, uint32_t item, uint64_t due_ns, uint64_t order)
 {
     if (!rad__heap_push(&c->due, item, due_ns, order)) c->error = RAD_ENOMEM;
 }
 
-static void push_own(rad__load_core *c, enum own what, uint64_t due_ns)
+static void push_own(rad__load_scheduler *c, enum own what, uint64_t due_ns)
 {
     RAD_DCHECK(!rad__heap_has(&c->due, c->user_capacity + (uint32_t)what));
     push(c, c->user_capacity + (uint32_t)what, due_ns, c->due_sequence++);
 }
 
 /* I5. */
-bool rad__load_due_room(const rad__load_core *c)
+bool rad__load_due_room(const rad__load_scheduler *c)
 {
     return c->waiting < c->scenario->limits.max_events;
 }
@@ -34,7 +34,7 @@ static bool comes_by_itself(enum rad__load_wait wait)
     return wait != RAD__LOAD_FOR_NOTHING && wait != RAD__LOAD_FOR_ARRIVAL;
 }
 
-static const rad_heap_node *place_of(const rad__load_core *c, uint32_t vu)
+static const rad_heap_node *place_of(const rad__load_scheduler *c, uint32_t vu)
 {
     return rad__heap_has(&c->due, vu) ? &c->due.nodes[c->due.place[vu]] : NULL;
 }
@@ -45,14 +45,14 @@ static bool serves(const rad_heap_node *place, const struct rad__load_user *u)
     return place->key < u->wake_ns || (place->key == u->wake_ns && place->tie <= u->wake_order);
 }
 
-bool rad__load_wait_valid(const rad__load_core *c, uint32_t vu)
+bool rad__load_wait_valid(const rad__load_scheduler *c, uint32_t vu)
 {
     const rad_heap_node *place = place_of(c, vu);
     return place != NULL && place->key == c->users[vu].placed_ns && serves(place, &c->users[vu]);
 }
 
 /* Nearly always the place is earlier already, and the queue is not even looked at. */
-static void set_place(rad__load_core *c, uint32_t vu)
+static void set_place(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     if (RAD_LIKELY(u->placed_ns < u->wake_ns)) return;
@@ -64,7 +64,7 @@ static void set_place(rad__load_core *c, uint32_t vu)
 }
 
 /* A wait above the limit is told once, when it has lasted that long; it goes on. */
-void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns)
+void rad__load_wait_for(rad__load_scheduler *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns)
 {
     struct rad__load_user *u = &c->users[vu];
     uint64_t patience = c->scenario->limits.warn_ticks * c->scenario->tick_ns;
@@ -79,7 +79,7 @@ void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what
     set_place(c, vu);
 }
 
-void rad__load_wait_over(rad__load_core *c, uint32_t vu)
+void rad__load_wait_over(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     if (comes_by_itself(u->waits)) c->waiting--;
@@ -87,7 +87,7 @@ void rad__load_wait_over(rad__load_core *c, uint32_t vu)
 }
 
 /* True: the first place is exact. False: it was not, and has been put right. */
-static bool settle_first(rad__load_core *c)
+static bool settle_first(rad__load_scheduler *c)
 {
     const rad_heap_node first = *rad__heap_top(&c->due);
     if (first.item >= c->user_capacity) return true;
@@ -100,32 +100,32 @@ static bool settle_first(rad__load_core *c)
     return false;
 }
 
-uint64_t rad__load_core_due(rad__load_core *c)
+uint64_t rad__load_scheduler_due(rad__load_scheduler *c)
 {
     if (c->ready_count > 0 && rad__load_due_room(c)) return 0;
     while (c->due.count > 0 && !settle_first(c)) {
     }
     uint64_t due = c->due.count > 0 ? rad__heap_top(&c->due)->key : UINT64_MAX;
-    uint64_t flush = rad__load_core_flush_ns(c);
+    uint64_t flush = rad__load_scheduler_flush_ns(c);
     return due < flush ? due : flush;
 }
 
 /* ---- Users come and go ----------------------------------------------------------------------------------- */
 
-static void next_level(rad__load_core *c)
+static void next_level(rad__load_scheduler *c)
 {
     uint64_t at = 0;
     c->levels_left = rad__load_levels_next(&c->levels, &at, &c->next_level);
     if (c->levels_left) push_own(c, OWN_LEVEL, at);
 }
 
-static uint32_t of_this_shard(const rad__load_core *c, uint64_t all)
+static uint32_t of_this_shard(const rad__load_scheduler *c, uint64_t all)
 {
     return (uint32_t)rad__load_share(all, c->shard, c->shards);
 }
 
 /* The youngest go first. */
-static void change_level(rad__load_core *c)
+static void change_level(rad__load_scheduler *c)
 {
     uint32_t now = of_this_shard(c, c->level), then = of_this_shard(c, c->next_level);
     c->level = c->next_level;
@@ -140,7 +140,7 @@ static void change_level(rad__load_core *c)
     next_level(c);
 }
 
-static bool spawn(rad__load_core *c)
+static bool spawn(rad__load_scheduler *c)
 {
     uint32_t vu = c->user_count;
     uint64_t jitter = 0;
@@ -169,7 +169,7 @@ static bool spawn(rad__load_core *c)
 /* ---- Arrivals -------------------------------------------------------------------------------------------- */
 
 /* Shard i of n serves the arrivals i, i + n, … */
-static void next_arrival(rad__load_core *c)
+static void next_arrival(rad__load_scheduler *c)
 {
     for (uint32_t i = 0; i < c->shards; i++) {
         uint64_t number = c->arrivals.number;
@@ -183,7 +183,7 @@ static void next_arrival(rad__load_core *c)
         c->arrivals_left = false;
 }
 
-static void begin_arrival(rad__load_core *c, uint32_t vu)
+static void begin_arrival(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     u->iteration = c->arrival_number;
@@ -193,7 +193,7 @@ static void begin_arrival(rad__load_core *c, uint32_t vu)
 }
 
 /* While an arrival waits nobody is free, so whatever was due a tick ago or earlier has waited, too. */
-static void tell_starved(rad__load_core *c)
+static void tell_starved(rad__load_scheduler *c)
 {
     bool one_waits = c->arrivals_left && c->next_arrival_ns <= c->starved_ns;
     uint64_t tick = c->scenario->tick_ns;
@@ -201,7 +201,7 @@ static void tell_starved(rad__load_core *c)
 }
 
 /* Whoever is idle takes the next arrival that is due; without anybody, it waits or is dropped. */
-static void serve_arrivals(rad__load_core *c)
+static void serve_arrivals(rad__load_scheduler *c)
 {
     uint64_t dropped = 0;
     tell_starved(c);
@@ -223,7 +223,7 @@ static void serve_arrivals(rad__load_core *c)
 }
 
 /* What was planned and never begun, at the end. Of a run that ends early: what was planned until then. */
-uint64_t rad__load_arrivals_unserved(rad__load_core *c)
+uint64_t rad__load_arrivals_unserved(rad__load_scheduler *c)
 {
     uint64_t count = 0;
     for (; c->arrivals_left && c->next_arrival_ns <= c->now_ns; next_arrival(c)) count++;
@@ -232,7 +232,7 @@ uint64_t rad__load_arrivals_unserved(rad__load_core *c)
 
 /* ---- Due events ------------------------------------------------------------------------------------------ */
 
-void rad__load_due_begin(rad__load_core *c)
+void rad__load_due_begin(rad__load_scheduler *c)
 {
     const rad__load_scenario *s = c->scenario;
     bool aborts = false;
@@ -261,7 +261,7 @@ static bool is_asked(const rad__load_scenario *s, uint32_t target)
 
 /* Open: all connections there may be, so that what is measured is not how long it takes to open them. A place is its
  * user's at home (connections.h). */
-static void connect_all(rad__load_core *c)
+static void connect_all(rad__load_scheduler *c)
 {
     for (uint32_t conn = 0; conn < c->pool.conn_count; conn++) {
         uint32_t target = c->pool.conns[conn].target;
@@ -273,7 +273,7 @@ static void connect_all(rad__load_core *c)
     }
 }
 
-static void fire_own(rad__load_core *c, enum own what)
+static void fire_own(rad__load_scheduler *c, enum own what)
 {
     switch (what) {
     case OWN_LEVEL:
@@ -294,7 +294,7 @@ static void fire_own(rad__load_core *c, enum own what)
     }
 }
 
-static void fire_user(rad__load_core *c, uint32_t vu)
+static void fire_user(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     bool open = c->scenario->schedule.model == RAD__LOAD_OPEN;
@@ -319,7 +319,7 @@ static void fire_user(rad__load_core *c, uint32_t vu)
     }
 }
 
-void rad__load_due_fire(rad__load_core *c)
+void rad__load_due_fire(rad__load_scheduler *c)
 {
     while (c->due.count > 0 && rad__heap_top(&c->due)->key <= c->now_ns && c->phase != RAD__LOAD_OVER) {
         if (!settle_first(c)) continue;

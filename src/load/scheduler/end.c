@@ -2,7 +2,7 @@
 #include "load/scheduler/scheduler.h"
 
 /* Nobody begins anything any more; who is under way may finish, if there is time for that. */
-void rad__load_end_begin(rad__load_core *c)
+void rad__load_end_begin(rad__load_scheduler *c)
 {
     if (c->phase != RAD__LOAD_RUNNING) return;
     if (c->scenario->drain_ns == 0) {
@@ -19,7 +19,7 @@ void rad__load_end_begin(rad__load_core *c)
     }
 }
 
-void rad__load_end_over(rad__load_core *c)
+void rad__load_end_over(rad__load_scheduler *c)
 {
     if (c->phase == RAD__LOAD_OVER) return;
     rad__load_lines_clear(c);
@@ -42,7 +42,7 @@ static uint64_t taken_for(const struct rad__load_assertion *a)
 
 /* During the run only those that may end it are looked at, and only once there is something to look at: data may still
  * come. At the end all of them, those that hold, too. */
-void rad__load_assert_now(rad__load_core *c, bool final)
+void rad__load_assert_now(rad__load_scheduler *c, bool final)
 {
     const struct rad__load_tally *t = &c->metrics.measured;
     bool something = t->responses + t->errors + t->timeouts > 0;

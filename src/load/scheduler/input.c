@@ -43,7 +43,7 @@ static const struct rad__load_ordered *sort(const rad__load_input *inputs, uint3
 
 /* ---- Inputs ---------------------------------------------------------------------------------------------- */
 
-static void connection_event(rad__load_core *c, const rad__load_input *in, enum rad__load_event_kind kind)
+static void connection_event(rad__load_scheduler *c, const rad__load_input *in, enum rad__load_event_kind kind)
 {
     rad__load_event event = {.kind = kind,
                              .conn = in->conn,
@@ -53,7 +53,7 @@ static void connection_event(rad__load_core *c, const rad__load_input *in, enum 
     rad__load_emit(c, &event);
 }
 
-static void take(rad__load_core *c, const rad__load_input *in)
+static void take(rad__load_scheduler *c, const rad__load_input *in)
 {
     switch ((enum rad__load_input_kind)in->kind) {
     case RAD__LOAD_IN_CONNECTED:
@@ -72,7 +72,7 @@ static void take(rad__load_core *c, const rad__load_input *in)
 }
 
 /* What no engine of ours hands over, but a log may have in it. */
-static const char *impossible(const rad__load_core *c, const rad__load_input *in)
+static const char *impossible(const rad__load_scheduler *c, const rad__load_input *in)
 {
     bool of_user = in->kind == RAD__LOAD_IN_RESPONSE || in->kind == RAD__LOAD_IN_FAILED;
     if (in->kind < RAD__LOAD_IN_CONNECTED || in->kind > RAD__LOAD_IN_FAILED) return "is of no kind";
@@ -90,7 +90,7 @@ static const char *impossible(const rad__load_core *c, const rad__load_input *in
 enum { AHEAD = 16 };
 
 /* With many users what is known of one is in no cache: asked for a few answers earlier, it is. */
-static void fetch_ahead(const rad__load_core *c, uint64_t key)
+static void fetch_ahead(const rad__load_scheduler *c, uint64_t key)
 {
     uint32_t vu = (uint32_t)(key >> 32), conn = (uint32_t)key;
     if (vu < c->user_capacity) __builtin_prefetch((const char *)&c->users[vu], 1);
@@ -99,8 +99,8 @@ static void fetch_ahead(const rad__load_core *c, uint64_t key)
 }
 
 /* Before any is taken, or written down. */
-static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn, const struct rad__load_ordered *order,
-                             rad_error *error)
+static int refuse_impossible(const rad__load_scheduler *c, const rad__load_turn *turn,
+                             const struct rad__load_ordered *order, rad_error *error)
 {
     for (uint32_t i = 0; i < turn->input_count; i++) {
         if (i + AHEAD < turn->input_count) fetch_ahead(c, order[i + AHEAD].key);
@@ -111,7 +111,7 @@ static int refuse_impossible(const rad__load_core *c, const rad__load_turn *turn
     return 0;
 }
 
-int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_error *error)
+int rad__load_take_inputs(rad__load_scheduler *c, const rad__load_turn *turn, rad_error *error)
 {
     uint32_t count = turn->input_count;
     if (count == 0) return 0;

@@ -6,7 +6,7 @@
 
 /* ---- Opening and closing --------------------------------------------------------------------------------- */
 
-static bool allocate(rad__load_core *c)
+static bool allocate(rad__load_scheduler *c)
 {
     const rad__load_scenario *s = c->scenario;
     c->users = rad__alloc(c->user_capacity, sizeof *c->users);
@@ -18,10 +18,10 @@ static bool allocate(rad__load_core *c)
            rad__load_pool_open(&c->pool, s, c->user_capacity, c->shards) && rad__load_metrics_open(&c->metrics, s);
 }
 
-int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, uint64_t seed, uint32_t shard,
-                        uint32_t shards, bool logical, rad__load_log *log, rad_error *error)
+int rad__load_scheduler_open(rad__load_scheduler *c, const rad__load_scenario *scenario, uint64_t seed, uint32_t shard,
+                             uint32_t shards, bool logical, rad__load_log *log, rad_error *error)
 {
-    *c = (rad__load_core){
+    *c = (rad__load_scheduler){
         .scenario = scenario, .seed = seed, .shard = shard, .shards = shards, .logical = logical, .log = log};
     c->user_capacity = rad__load_users_of_shard(scenario, shard, shards);
     c->idle = c->warm = (struct rad__load_line){RAD_NONE, RAD_NONE};
@@ -29,7 +29,7 @@ int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, u
     c->deals_in_turn = scenario->schedule.in_turn || old;
     c->connects_before = open && !scenario->schedule.connect_late && !old;
     if (!allocate(c)) {
-        rad__load_core_close(c);
+        rad__load_scheduler_close(c);
         return rad__error_memory(error);
     }
     for (uint32_t i = 0; i < scenario->step_count; i++) c->lines[i] = (struct rad__load_line){RAD_NONE, RAD_NONE};
@@ -39,13 +39,13 @@ int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, u
     for (uint32_t i = 0; i < scenario->target_count; i++) c->target_sums[i] = sum += scenario->targets[i].weight;
     rad__load_due_begin(c);
     if (c->error != 0) {
-        rad__load_core_close(c);
+        rad__load_scheduler_close(c);
         return rad__error_memory(error);
     }
     return 0;
 }
 
-void rad__load_core_close(rad__load_core *c)
+void rad__load_scheduler_close(rad__load_scheduler *c)
 {
     rad__free(c->users);
     rad__free(c->lines);
@@ -57,19 +57,19 @@ void rad__load_core_close(rad__load_core *c)
     rad__heap_free(&c->due);
     rad__load_pool_close(&c->pool);
     if (c->metrics.scenario != NULL) rad__load_metrics_close(&c->metrics);
-    *c = (rad__load_core){0};
+    *c = (rad__load_scheduler){0};
 }
 
 /* ---- What goes out --------------------------------------------------------------------------------------- */
 
-void rad__load_emit(rad__load_core *c, rad__load_event *event)
+void rad__load_emit(rad__load_scheduler *c, rad__load_event *event)
 {
     c->counters.events++;
     rad__load_metrics_feed(&c->metrics, event);
     if (c->log != NULL) rad__load_log_event(c->log, event);
 }
 
-void rad__load_effect_add(rad__load_core *c, const rad__load_effect *effect)
+void rad__load_effect_add(rad__load_scheduler *c, const rad__load_effect *effect)
 {
     if (RAD_GROW(&c->effects, &c->effect_capacity, c->effect_count + 1))
         c->effects[c->effect_count++] = *effect;
@@ -80,7 +80,7 @@ void rad__load_effect_add(rad__load_core *c, const rad__load_effect *effect)
 /* ---- States ---------------------------------------------------------------------------------------------- */
 
 /* I1. */
-void rad__load_move(rad__load_core *c, uint32_t vu, enum rad__load_state to)
+void rad__load_move(rad__load_scheduler *c, uint32_t vu, enum rad__load_state to)
 {
     static const uint8_t MAY[] = {
         [RAD__LOAD_SPAWNED] = 1 << RAD__LOAD_READY,
@@ -96,7 +96,7 @@ void rad__load_move(rad__load_core *c, uint32_t vu, enum rad__load_state to)
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
-static void begin_turn(rad__load_core *c, const rad__load_turn *turn)
+static void begin_turn(rad__load_scheduler *c, const rad__load_turn *turn)
 {
     struct rad__load_turn_record record = {.passed_ns = turn->now_ns - c->now_ns, .inputs = turn->input_count};
     record.flags |= turn->paused ? RAD__LOAD_TURN_PAUSED : 0u;
@@ -110,7 +110,7 @@ static void begin_turn(rad__load_core *c, const rad__load_turn *turn)
 }
 
 /* A live turn is as long as it is, so what is counted in ticks is measured in their length. */
-static uint64_t ticks_passed(const rad__load_core *c)
+static uint64_t ticks_passed(const rad__load_scheduler *c)
 {
     return c->now_ns / c->scenario->tick_ns;
 }
@@ -119,17 +119,17 @@ static uint64_t ticks_passed(const rad__load_core *c)
  * time has nothing to do with when a run is killed. */
 static const uint64_t FLUSH_EVERY_NS = 500000000;
 
-uint64_t rad__load_core_flush_ns(const rad__load_core *c)
+uint64_t rad__load_scheduler_flush_ns(const rad__load_scheduler *c)
 {
     bool by_time = c->log != NULL && !c->logical && c->log->version > 1;
     return by_time && c->log->records > 0 ? c->flushed_ns + FLUSH_EVERY_NS : UINT64_MAX;
 }
 
-static void flush_when_due(rad__load_core *c)
+static void flush_when_due(rad__load_scheduler *c)
 {
     if (c->log == NULL) return;
     if (ticks_passed(c) - c->flushed_tick >= c->scenario->limits.flush_ticks ||
-        c->now_ns >= rad__load_core_flush_ns(c)) {
+        c->now_ns >= rad__load_scheduler_flush_ns(c)) {
         c->flushed_tick = ticks_passed(c);
         c->flushed_ns = c->now_ns;
         rad__load_log_flush(c->log);
@@ -141,13 +141,13 @@ static void flush_when_due(rad__load_core *c)
 }
 
 /* Nobody is left, and nobody comes any more; also when everybody who could serve arrivals has given up. */
-static bool nothing_to_come(const rad__load_core *c)
+static bool nothing_to_come(const rad__load_scheduler *c)
 {
     if (c->phase == RAD__LOAD_DRAINING) return c->running == 0;
     return c->running == 0 && !c->levels_left && c->wanted == c->user_count;
 }
 
-int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error *error)
+int rad__load_scheduler_turn(rad__load_scheduler *c, const rad__load_turn *turn, rad_error *error)
 {
     RAD_ASSERT(c->phase != RAD__LOAD_OVER);
     if (turn->now_ns < c->now_ns || (c->logical && turn->now_ns / c->scenario->tick_ns <= c->tick))
@@ -162,7 +162,7 @@ int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error
     if (c->interrupted || c->aborted || c->exhausted != RAD__LOAD_OK || nothing_to_come(c)) rad__load_end_over(c);
     if (c->error != 0 || c->metrics.failed) return rad__error_memory(error);
     if (c->log != NULL && c->log->failed != 0) return rad__error(error, c->log->failed, "%s", c->log->error.text);
-    RAD_DCHECK(rad__load_core_wrong(c) == NULL);
+    RAD_DCHECK(rad__load_scheduler_wrong(c) == NULL);
     return 0;
 }
 
@@ -180,7 +180,7 @@ void rad__load_counters_add(struct rad__load_counters *to, const struct rad__loa
 
 /* ---- Whether all is well --------------------------------------------------------------------------------- */
 
-static const char *user_wrong(const rad__load_core *c, uint32_t vu)
+static const char *user_wrong(const rad__load_scheduler *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
     bool comes = u->waits != RAD__LOAD_FOR_NOTHING && u->waits != RAD__LOAD_FOR_ARRIVAL;
@@ -197,7 +197,7 @@ static const char *user_wrong(const rad__load_core *c, uint32_t vu)
     return "a user without state";
 }
 
-const char *rad__load_core_wrong(const rad__load_core *c)
+const char *rad__load_scheduler_wrong(const rad__load_scheduler *c)
 {
     uint64_t under_way = 0;
     uint32_t ready = 0, in_lines = 0, running = 0, waiting = 0;

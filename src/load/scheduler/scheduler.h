@@ -76,7 +76,7 @@ struct rad__load_counters {
     uint32_t spawned, completed, deepest_queue;
 };
 
-typedef struct rad__load_core {
+typedef struct rad__load_scheduler {
     const rad__load_scenario *scenario;
     uint64_t seed;
     uint32_t shard, shards;
@@ -128,73 +128,73 @@ typedef struct rad__load_core {
     rad__load_log *log; /* may be NULL */
     struct rad__load_counters counters;
     int error; /* memory ran out: RAD_ENOMEM; sticky */
-} rad__load_core;
+} rad__load_scheduler;
 
 /* `log` may be NULL and stays the caller's. Shard i of n has the users i, i + n, … and the arrivals i, i + n, … */
-RAD_INTERNAL int rad__load_core_open(rad__load_core *c, const rad__load_scenario *scenario, uint64_t seed,
-                                     uint32_t shard, uint32_t shards, bool logical, rad__load_log *log,
-                                     rad_error *error);
-RAD_INTERNAL void rad__load_core_close(rad__load_core *c);
+RAD_INTERNAL int rad__load_scheduler_open(rad__load_scheduler *c, const rad__load_scenario *scenario, uint64_t seed,
+                                          uint32_t shard, uint32_t shards, bool logical, rad__load_log *log,
+                                          rad_error *error);
+RAD_INTERNAL void rad__load_scheduler_close(rad__load_scheduler *c);
 
 /* One turn. Effects are in c->effects until the next. RAD_EINPUT: an input that cannot be (replay of a broken log;
  * *error says which). */
-RAD_INTERNAL int rad__load_core_turn(rad__load_core *c, const rad__load_turn *turn, rad_error *error);
+RAD_INTERNAL int rad__load_scheduler_turn(rad__load_scheduler *c, const rad__load_turn *turn, rad_error *error);
 
-static inline bool rad__load_core_over(const rad__load_core *c)
+static inline bool rad__load_scheduler_over(const rad__load_scheduler *c)
 {
     return c->phase == RAD__LOAD_OVER;
 }
 
 /* When something is due at the latest: 0: at once, somebody is ready and can be activated; UINT64_MAX: nothing is.
  * While the queue is full only what comes in, or is due, makes room. */
-RAD_INTERNAL uint64_t rad__load_core_due(rad__load_core *c);
+RAD_INTERNAL uint64_t rad__load_scheduler_due(rad__load_scheduler *c);
 /* When what was written has to be on its way to the disk; UINT64_MAX: nothing has to. */
-RAD_INTERNAL uint64_t rad__load_core_flush_ns(const rad__load_core *c);
+RAD_INTERNAL uint64_t rad__load_scheduler_flush_ns(const rad__load_scheduler *c);
 
 RAD_INTERNAL void rad__load_counters_add(struct rad__load_counters *to, const struct rad__load_counters *from);
 
 /* I1 … I5 over the whole state: NULL, or what does not hold. For the lab and checked builds. */
-RAD_INTERNAL const char *rad__load_core_wrong(const rad__load_core *c);
+RAD_INTERNAL const char *rad__load_scheduler_wrong(const rad__load_scheduler *c);
 
-/* ---- Between the files of the core --------------------------------------------------------------------- */
+/* ---- Between the files of the scheduler ------------------------------------------------------------------ */
 
-RAD_INTERNAL void rad__load_emit(rad__load_core *c, rad__load_event *event);
-RAD_INTERNAL void rad__load_move(rad__load_core *c, uint32_t vu, enum rad__load_state to);
-RAD_INTERNAL void rad__load_effect_add(rad__load_core *c, const rad__load_effect *effect);
+RAD_INTERNAL void rad__load_emit(rad__load_scheduler *c, rad__load_event *event);
+RAD_INTERNAL void rad__load_move(rad__load_scheduler *c, uint32_t vu, enum rad__load_state to);
+RAD_INTERNAL void rad__load_effect_add(rad__load_scheduler *c, const rad__load_effect *effect);
 
 /* due.c: the queue */
-RAD_INTERNAL bool rad__load_due_room(const rad__load_core *c);
-RAD_INTERNAL void rad__load_wait_for(rad__load_core *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns);
-RAD_INTERNAL void rad__load_wait_over(rad__load_core *c, uint32_t vu); /* it does not wait for that any more */
-RAD_INTERNAL bool rad__load_wait_valid(const rad__load_core *c, uint32_t vu);
-RAD_INTERNAL void rad__load_due_begin(rad__load_core *c);
-RAD_INTERNAL void rad__load_due_fire(rad__load_core *c);
-RAD_INTERNAL uint64_t rad__load_arrivals_unserved(rad__load_core *c);
+RAD_INTERNAL bool rad__load_due_room(const rad__load_scheduler *c);
+RAD_INTERNAL void rad__load_wait_for(rad__load_scheduler *c, uint32_t vu, enum rad__load_wait what, uint64_t due_ns);
+RAD_INTERNAL void rad__load_wait_over(rad__load_scheduler *c, uint32_t vu); /* it does not wait for that any more */
+RAD_INTERNAL bool rad__load_wait_valid(const rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL void rad__load_due_begin(rad__load_scheduler *c);
+RAD_INTERNAL void rad__load_due_fire(rad__load_scheduler *c);
+RAD_INTERNAL uint64_t rad__load_arrivals_unserved(rad__load_scheduler *c);
 
 /* user.c: what users do */
-RAD_INTERNAL void rad__load_user_ready(rad__load_core *c, uint32_t vu);
-RAD_INTERNAL void rad__load_user_idle(rad__load_core *c, uint32_t vu);
-RAD_INTERNAL uint32_t rad__load_user_take_idle(rad__load_core *c); /* RAD_NONE: all are busy */
-RAD_INTERNAL void rad__load_user_retire(rad__load_core *c, uint32_t vu);
-RAD_INTERNAL void rad__load_user_finish(rad__load_core *c, uint32_t vu);
-RAD_INTERNAL void rad__load_user_timeout(rad__load_core *c, uint32_t vu);
-RAD_INTERNAL void rad__load_user_answered(rad__load_core *c, const rad__load_input *in);
-RAD_INTERNAL void rad__load_user_failed(rad__load_core *c, const rad__load_input *in);
-RAD_INTERNAL void rad__load_activate(rad__load_core *c);
-RAD_INTERNAL void rad__load_lines_clear(rad__load_core *c);
+RAD_INTERNAL void rad__load_user_ready(rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL void rad__load_user_idle(rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL uint32_t rad__load_user_take_idle(rad__load_scheduler *c); /* RAD_NONE: all are busy */
+RAD_INTERNAL void rad__load_user_retire(rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL void rad__load_user_finish(rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL void rad__load_user_timeout(rad__load_scheduler *c, uint32_t vu);
+RAD_INTERNAL void rad__load_user_answered(rad__load_scheduler *c, const rad__load_input *in);
+RAD_INTERNAL void rad__load_user_failed(rad__load_scheduler *c, const rad__load_input *in);
+RAD_INTERNAL void rad__load_activate(rad__load_scheduler *c);
+RAD_INTERNAL void rad__load_lines_clear(rad__load_scheduler *c);
 
 /* input.c */
-RAD_INTERNAL int rad__load_take_inputs(rad__load_core *c, const rad__load_turn *turn, rad_error *error);
+RAD_INTERNAL int rad__load_take_inputs(rad__load_scheduler *c, const rad__load_turn *turn, rad_error *error);
 
 /* choose.c: what is drawn */
-RAD_INTERNAL rad__load_stream rad__load_user_draw(const rad__load_core *c, const struct rad__load_user *u, uint32_t vu,
-                                                  enum rad__load_purpose purpose);
-RAD_INTERNAL void rad__load_choose(rad__load_core *c, uint32_t vu); /* what it asks for, and whom */
-RAD_INTERNAL uint64_t rad__load_choose_pause(rad__load_core *c, uint32_t vu);
+RAD_INTERNAL rad__load_stream rad__load_user_draw(const rad__load_scheduler *c, const struct rad__load_user *u,
+                                                  uint32_t vu, enum rad__load_purpose purpose);
+RAD_INTERNAL void rad__load_choose(rad__load_scheduler *c, uint32_t vu); /* what it asks for, and whom */
+RAD_INTERNAL uint64_t rad__load_choose_pause(rad__load_scheduler *c, uint32_t vu);
 
 /* end.c: phases, assertions */
-RAD_INTERNAL void rad__load_end_begin(rad__load_core *c); /* of the time, or somebody wants it */
-RAD_INTERNAL void rad__load_end_over(rad__load_core *c);
-RAD_INTERNAL void rad__load_assert_now(rad__load_core *c, bool final);
+RAD_INTERNAL void rad__load_end_begin(rad__load_scheduler *c); /* of the time, or somebody wants it */
+RAD_INTERNAL void rad__load_end_over(rad__load_scheduler *c);
+RAD_INTERNAL void rad__load_assert_now(rad__load_scheduler *c, bool final);
 
 #endif

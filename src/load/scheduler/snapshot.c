@@ -73,7 +73,7 @@ static bool load_metrics_copy(rad__load_metrics *to, const rad__load_metrics *fr
     return ok;
 }
 
-bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__load_log *log)
+bool rad__load_scheduler_copy(rad__load_scheduler *to, const rad__load_scheduler *from, rad__load_log *log)
 {
     const rad__load_scenario *s = from->scenario;
     *to = *from;
@@ -93,6 +93,6 @@ bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__lo
     ok = copy_bitset(&to->occupied, &from->occupied, s->step_count) && ok;
     ok = copy_pool(&to->pool, &from->pool) && ok;
     ok = load_metrics_copy(&to->metrics, &from->metrics) && ok;
-    if (!ok) rad__load_core_close(to);
+    if (!ok) rad__load_scheduler_close(to);
     return ok;
 }

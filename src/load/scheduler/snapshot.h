@@ -5,6 +5,7 @@
 #include "load/scheduler/scheduler.h"
 
 /* The copy writes to `log` (may be NULL) and shares the scenario, nothing else. False: no memory, and *to is empty. */
-RAD_INTERNAL bool rad__load_core_copy(rad__load_core *to, const rad__load_core *from, rad__load_log *log);
+RAD_INTERNAL bool rad__load_scheduler_copy(rad__load_scheduler *to, const rad__load_scheduler *from,
+                                           rad__load_log *log);
 
 #endif

@@ -3,7 +3,7 @@
 
 /* ---- Lines ----------------------------------------------------------------------------------------------- */
 
-static void append(rad__load_core *c, struct rad__load_line *line, uint32_t vu)
+static void append(rad__load_scheduler *c, struct rad__load_line *line, uint32_t vu)
 {
     c->users[vu].next = RAD_NONE;
     if (line->last == RAD_NONE)
@@ -13,14 +13,14 @@ static void append(rad__load_core *c, struct rad__load_line *line, uint32_t vu)
     line->last = vu;
 }
 
-static void put_first(rad__load_core *c, struct rad__load_line *line, uint32_t vu)
+static void put_first(rad__load_scheduler *c, struct rad__load_line *line, uint32_t vu)
 {
     c->users[vu].next = line->first;
     line->first = vu;
     if (line->last == RAD_NONE) line->last = vu;
 }
 
-static uint32_t take_first(rad__load_core *c, struct rad__load_line *line)
+static uint32_t take_first(rad__load_scheduler *c, struct rad__load_line *line)
 {
     uint32_t vu = line->first;
     line->first = c->users[vu].next;
@@ -28,7 +28,7 @@ static uint32_t take_first(rad__load_core *c, struct rad__load_line *line)
     return vu;
 }
 
-static uint32_t take_ready(rad__load_core *c, uint32_t step)
+static uint32_t take_ready(rad__load_scheduler *c, uint32_t step)
 {
     uint32_t vu = take_first(c, &c->lines[step]);
     if (c->lines[step].first == RAD_NONE) rad__bitset_remove(&c->occupied, step);
@@ -37,7 +37,7 @@ static uint32_t take_ready(rad__load_core *c, uint32_t step)
 }
 
 /* From spawned or waiting. It runs in the next tick at the earliest. */
-void rad__load_user_ready(rad__load_core *c, uint32_t vu)
+void rad__load_user_ready(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     if (u->state == RAD__LOAD_SPAWNED) rad__load_emit(c, &(rad__load_event){.kind = RAD__LOAD_VU_READY, .vu = vu});
@@ -50,7 +50,7 @@ void rad__load_user_ready(rad__load_core *c, uint32_t vu)
 }
 
 /* Open: until the next arrival. Those who have had none stand in the order of their numbers. */
-void rad__load_user_idle(rad__load_core *c, uint32_t vu)
+void rad__load_user_idle(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     u->waits = RAD__LOAD_FOR_ARRIVAL;
@@ -64,7 +64,7 @@ void rad__load_user_idle(rad__load_core *c, uint32_t vu)
 
 /* Whoever was busy last, so that few connections are used and these stay warm. One whose connection was closed since
  * then goes behind all who have theirs, and is asked again when there is none of them. */
-uint32_t rad__load_user_take_idle(rad__load_core *c)
+uint32_t rad__load_user_take_idle(rad__load_scheduler *c)
 {
     while (c->warm.first != RAD_NONE) {
         uint32_t vu = take_first(c, &c->warm);
@@ -75,7 +75,7 @@ uint32_t rad__load_user_take_idle(rad__load_core *c)
     return c->idle.first != RAD_NONE ? take_first(c, &c->idle) : RAD_NONE;
 }
 
-static void complete(rad__load_core *c, uint32_t vu, enum rad__load_fault why)
+static void complete(rad__load_scheduler *c, uint32_t vu, enum rad__load_fault why)
 {
     rad__load_move(c, vu, RAD__LOAD_COMPLETE);
     c->running--;
@@ -84,24 +84,24 @@ static void complete(rad__load_core *c, uint32_t vu, enum rad__load_fault why)
 }
 
 /* It finishes what it has begun, and begins nothing new. */
-void rad__load_user_retire(rad__load_core *c, uint32_t vu)
+void rad__load_user_retire(rad__load_scheduler *c, uint32_t vu)
 {
     c->users[vu].retires = true;
 }
 
 /* ---- Sending --------------------------------------------------------------------------------------------- */
 
-static bool is_last(const rad__load_core *c, const struct rad__load_user *u)
+static bool is_last(const rad__load_scheduler *c, const struct rad__load_user *u)
 {
     return u->step + 1 == c->scenario->step_count && u->repeated + 1 >= c->scenario->steps[u->step].repeat;
 }
 
-static uint32_t flags_of(const rad__load_core *c, const struct rad__load_user *u, bool done)
+static uint32_t flags_of(const rad__load_scheduler *c, const struct rad__load_user *u, bool done)
 {
     return (u->measured ? RAD__LOAD_MEASURED : 0u) | (done && is_last(c, u) ? RAD__LOAD_LAST : 0u);
 }
 
-static void tell_issued(rad__load_core *c, uint32_t vu)
+static void tell_issued(rad__load_scheduler *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
     bool open = c->scenario->schedule.model == RAD__LOAD_OPEN, first = u->position == 0;
@@ -119,7 +119,7 @@ static void tell_issued(rad__load_core *c, uint32_t vu)
 }
 
 /* Its timeout has a place in the queue before anything is sent (I3). */
-static void send(rad__load_core *c, uint32_t vu, const struct rad__load_lease *lease)
+static void send(rad__load_scheduler *c, uint32_t vu, const struct rad__load_lease *lease)
 {
     struct rad__load_user *u = &c->users[vu];
     uint64_t timeout = c->scenario->requests[u->what].timeout_ns;
@@ -145,7 +145,7 @@ static void send(rad__load_core *c, uint32_t vu, const struct rad__load_lease *l
     rad__load_effect_add(c, &effect);
 }
 
-static void execute(rad__load_core *c, uint32_t vu)
+static void execute(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     struct rad__load_lease lease;
@@ -165,14 +165,14 @@ static void execute(rad__load_core *c, uint32_t vu)
 
 /* ---- Activation ------------------------------------------------------------------------------------------ */
 
-static bool wants_nothing_more(const rad__load_core *c, const struct rad__load_user *u)
+static bool wants_nothing_more(const rad__load_scheduler *c, const struct rad__load_user *u)
 {
     uint64_t limit = c->scenario->iterations;
     return c->phase != RAD__LOAD_RUNNING || u->retires ||
            (limit != 0 && u->iteration >= limit && c->scenario->schedule.model == RAD__LOAD_CLOSED);
 }
 
-static void tell_queue_full(rad__load_core *c)
+static void tell_queue_full(rad__load_scheduler *c)
 {
     if (c->queue_was_full) return;
     c->queue_was_full = true;
@@ -180,7 +180,7 @@ static void tell_queue_full(rad__load_core *c)
 }
 
 /* A cohort: those at one step whom this pass is for. False: there is no room for more in this tick. */
-static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
+static bool activate_cohort(rad__load_scheduler *c, uint32_t step, uint32_t *left)
 {
     uint32_t before = *left;
     bool room = true;
@@ -202,7 +202,7 @@ static bool activate_cohort(rad__load_core *c, uint32_t step, uint32_t *left)
 /* Ascending steps. A pass is for those who were ready before it began, and is not over until all of them were served:
  * when a tick has no room for more, the next one goes on where it stopped (at the steps before there is nobody left
  * whom the pass is for). So nobody is served twice while somebody who was ready before waits, and no step starves. */
-static bool go_through(rad__load_core *c, uint32_t *left)
+static bool go_through(rad__load_scheduler *c, uint32_t *left)
 {
     uint32_t step = rad__bitset_next(&c->occupied, 0);
     for (; step != RAD_NONE; step = rad__bitset_next(&c->occupied, step + 1)) {
@@ -216,7 +216,7 @@ static bool go_through(rad__load_core *c, uint32_t *left)
     return true;
 }
 
-void rad__load_activate(rad__load_core *c)
+void rad__load_activate(rad__load_scheduler *c)
 {
     uint32_t left = c->scenario->limits.max_activations;
     if (c->pass_is_open && !go_through(c, &left)) return;
@@ -227,7 +227,7 @@ void rad__load_activate(rad__load_core *c)
 /* ---- Answers --------------------------------------------------------------------------------------------- */
 
 /* The next request of the scenario: after thinking, and not before `delay_ns`. */
-static void go_on(rad__load_core *c, uint32_t vu, uint64_t delay_ns)
+static void go_on(rad__load_scheduler *c, uint32_t vu, uint64_t delay_ns)
 {
     struct rad__load_user *u = &c->users[vu];
     bool last = is_last(c, u), open = c->scenario->schedule.model == RAD__LOAD_OPEN;
@@ -251,13 +251,13 @@ static void go_on(rad__load_core *c, uint32_t vu, uint64_t delay_ns)
 }
 
 /* False: it does not wait for this one any more. */
-static bool awaits(const rad__load_core *c, uint32_t vu, uint64_t request)
+static bool awaits(const rad__load_scheduler *c, uint32_t vu, uint64_t request)
 {
     const struct rad__load_user *u = &c->users[vu];
     return u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER && u->request == request;
 }
 
-static void tell_late(rad__load_core *c, const rad__load_input *in)
+static void tell_late(rad__load_scheduler *c, const rad__load_input *in)
 {
     rad__load_event event = {.kind = RAD__LOAD_LATE,
                              .vu = in->vu,
@@ -267,7 +267,7 @@ static void tell_late(rad__load_core *c, const rad__load_input *in)
     rad__load_emit(c, &event);
 }
 
-void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
+void rad__load_user_answered(rad__load_scheduler *c, const rad__load_input *in)
 {
     struct rad__load_user *u = &c->users[in->vu];
     if (!awaits(c, in->vu, in->request)) {
@@ -296,7 +296,7 @@ void rad__load_user_answered(rad__load_core *c, const rad__load_input *in)
 }
 
 /* Whoever could not even send waits a little before the next try, and gives up after too many. */
-void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
+void rad__load_user_failed(rad__load_scheduler *c, const rad__load_input *in)
 {
     struct rad__load_user *u = &c->users[in->vu];
     if (!awaits(c, in->vu, in->request)) return; /* its timeout was told, that is the one error it has */
@@ -318,7 +318,7 @@ void rad__load_user_failed(rad__load_core *c, const rad__load_input *in)
 }
 
 /* What is left of a request nobody waits for: HTTP/1.1 cannot take a connection back without closing it. */
-static void let_go(rad__load_core *c, uint32_t vu)
+static void let_go(rad__load_scheduler *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
     rad__load_effect cancel = {.kind = RAD__LOAD_DO_CANCEL, .vu = vu, .conn = u->conn, .request = u->request};
@@ -332,7 +332,7 @@ static void let_go(rad__load_core *c, uint32_t vu)
     }
 }
 
-void rad__load_user_timeout(rad__load_core *c, uint32_t vu)
+void rad__load_user_timeout(rad__load_scheduler *c, uint32_t vu)
 {
     const struct rad__load_user *u = &c->users[vu];
     rad__load_event event = {.kind = RAD__LOAD_TIMEOUT,
@@ -347,7 +347,7 @@ void rad__load_user_timeout(rad__load_core *c, uint32_t vu)
 }
 
 /* The run is over for it, by the way the six transitions leave. Not for those in a line. */
-void rad__load_user_finish(rad__load_core *c, uint32_t vu)
+void rad__load_user_finish(rad__load_scheduler *c, uint32_t vu)
 {
     struct rad__load_user *u = &c->users[vu];
     bool under_way = u->state == RAD__LOAD_WAITING && u->waits == RAD__LOAD_FOR_ANSWER;
@@ -367,7 +367,7 @@ void rad__load_user_finish(rad__load_core *c, uint32_t vu)
 }
 
 /* Those who are ready leave their lines for good. */
-void rad__load_lines_clear(rad__load_core *c)
+void rad__load_lines_clear(rad__load_scheduler *c)
 {
     for (uint32_t step = rad__bitset_next(&c->occupied, 0); step != RAD_NONE;
          step = rad__bitset_next(&c->occupied, step))

@@ -84,33 +84,34 @@ void load_trial_begin_as(load_trial *t, const rad__load_scenario *s, uint64_t se
                                           .engine = RAD__LOAD_ENGINE_SIMULATED,
                                           .tool = "test"};
     assert_int_equal(rad__load_log_begin(&t->log, header, "", ""), 0);
-    if (rad__load_core_open(&t->core, s, seed, 0, 1, true, &t->log, &error) != 0) fail_msg("%s", error.text);
-    assert_int_equal(
-        rad__load_simulated_open(&t->engine, s, seed, 0, 1, t->core.user_capacity, t->core.pool.conn_count, &error), 0);
+    if (rad__load_scheduler_open(&t->scheduler, s, seed, 0, 1, true, &t->log, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(rad__load_simulated_open(&t->engine, s, seed, 0, 1, t->scheduler.user_capacity,
+                                              t->scheduler.pool.conn_count, &error),
+                     0);
 }
 
 void load_trial_turn(load_trial *t)
 {
     rad__load_turn turn;
     rad_error error = {0};
-    assert_int_equal(t->engine->kind->turn(t->engine, rad__load_core_due(&t->core), true, &turn, &error), 0);
-    if (rad__load_core_turn(&t->core, &turn, &error) != 0) fail_msg("%s", error.text);
-    assert_int_equal(t->engine->kind->act(t->engine, t->core.effects, t->core.effect_count, &error), 0);
-    const char *wrong = rad__load_core_wrong(&t->core);
-    if (wrong != NULL) fail_msg("tick %lu: %s", (unsigned long)t->core.tick, wrong);
+    assert_int_equal(t->engine->kind->turn(t->engine, rad__load_scheduler_due(&t->scheduler), true, &turn, &error), 0);
+    if (rad__load_scheduler_turn(&t->scheduler, &turn, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(t->engine->kind->act(t->engine, t->scheduler.effects, t->scheduler.effect_count, &error), 0);
+    const char *wrong = rad__load_scheduler_wrong(&t->scheduler);
+    if (wrong != NULL) fail_msg("tick %lu: %s", (unsigned long)t->scheduler.tick, wrong);
 }
 
 void load_trial_run(load_trial *t)
 {
     rad_error error = {0};
-    if (rad__load_run(&t->core, t->engine, NULL, &error) != 0) fail_msg("%s", error.text);
+    if (rad__load_run(&t->scheduler, t->engine, NULL, &error) != 0) fail_msg("%s", error.text);
     assert_false(t->file.failed);
 }
 
 void load_trial_end(load_trial *t)
 {
     t->engine->kind->close(t->engine);
-    rad__load_core_close(&t->core);
+    rad__load_scheduler_close(&t->scheduler);
     rad__load_log_close(&t->log);
     rad__bytes_free(&t->file);
 }
@@ -148,7 +149,7 @@ void load_verified(const load_trial *t)
     rad__load_log_reader r = load_reader(&t->file);
     struct rad__load_verdict verdict;
     rad_error error = {0};
-    if (rad__load_verify(&r, t->core.scenario, &verdict, NULL, &error) != 0) fail_msg("%s", error.text);
+    if (rad__load_verify(&r, t->scheduler.scenario, &verdict, NULL, &error) != 0) fail_msg("%s", error.text);
     if (!verdict.same) fail_msg("%s", verdict.text);
     assert_true(verdict.over);
     assert_false(verdict.cut_off);

@@ -26,7 +26,7 @@ void load_scene_open(load_scene *scene, uint32_t users, uint64_t rate, uint64_t 
 
 /* A run on the simulated target, all of it. */
 typedef struct load_trial {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad__load_engine *engine;
     rad_bytes file; /* what it wrote */

@@ -79,11 +79,11 @@ rad_load_result *report_empty(const rad__load_scenario *s)
 
 rad_load_result *report_of_run(load_trial *t)
 {
-    rad_load_result *r = report_empty(t->core.scenario);
-    r->seed = t->core.seed;
+    rad_load_result *r = report_empty(t->scheduler.scenario);
+    r->seed = t->scheduler.seed;
     r->level = RAD__LOAD_LEVEL_SIMULATED;
     r->engine = RAD__LOAD_ENGINE_SIMULATED;
-    assert_true(rad__load_result_take(r, &t->core));
+    assert_true(rad__load_result_take(r, &t->scheduler));
     return r;
 }
 
@@ -170,22 +170,23 @@ void report_shards(const rad__load_scenario *s, uint64_t seed, uint32_t shards, 
                                           .tool = "test"};
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
     for (uint32_t i = 0; i < shards; i++) {
-        rad__load_core core;
+        rad__load_scheduler scheduler;
         rad__load_engine *engine;
         log.shard = i;
-        assert_int_equal(rad__load_core_open(&core, s, seed, i, shards, true, &log, &error), 0);
-        assert_int_equal(
-            rad__load_simulated_open(&engine, s, seed, i, shards, core.user_capacity, core.pool.conn_count, &error), 0);
-        while (!rad__load_core_over(&core)) {
+        assert_int_equal(rad__load_scheduler_open(&scheduler, s, seed, i, shards, true, &log, &error), 0);
+        assert_int_equal(rad__load_simulated_open(&engine, s, seed, i, shards, scheduler.user_capacity,
+                                                  scheduler.pool.conn_count, &error),
+                         0);
+        while (!rad__load_scheduler_over(&scheduler)) {
             rad__load_turn turn;
-            assert_int_equal(engine->kind->turn(engine, rad__load_core_due(&core), true, &turn, &error), 0);
-            if (rad__load_core_turn(&core, &turn, &error) != 0) fail_msg("%s", error.text);
-            assert_int_equal(engine->kind->act(engine, core.effects, core.effect_count, &error), 0);
+            assert_int_equal(engine->kind->turn(engine, rad__load_scheduler_due(&scheduler), true, &turn, &error), 0);
+            if (rad__load_scheduler_turn(&scheduler, &turn, &error) != 0) fail_msg("%s", error.text);
+            assert_int_equal(engine->kind->act(engine, scheduler.effects, scheduler.effect_count, &error), 0);
         }
         rad__load_log_flush(&log);
-        assert_true(rad__load_result_take(r, &core));
+        assert_true(rad__load_result_take(r, &scheduler));
         engine->kind->close(engine);
-        rad__load_core_close(&core);
+        rad__load_scheduler_close(&scheduler);
     }
     assert_int_equal(rad__load_log_end(&log), 0);
     rad__load_log_close(&log);

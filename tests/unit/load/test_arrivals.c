@@ -117,17 +117,17 @@ static void connections_are_opened_before(void **state)
     scene.latency[0].value = 90 * MS;
     load_trial_begin(&t, &scene.s, 3);
     load_trial_turn(&t);
-    assert_int_equal(t.core.effect_count, 50);
+    assert_int_equal(t.scheduler.effect_count, 50);
     for (uint32_t i = 0; i < 50; i++) {
-        assert_int_equal(t.core.effects[i].kind, RAD__LOAD_DO_OPEN);
-        assert_int_equal(t.core.effects[i].conn, i);
-        assert_int_equal(t.core.effects[i].vu, i);
+        assert_int_equal(t.scheduler.effects[i].kind, RAD__LOAD_DO_OPEN);
+        assert_int_equal(t.scheduler.effects[i].conn, i);
+        assert_int_equal(t.scheduler.effects[i].vu, i);
     }
     load_trial_turn(&t);
     assert_int_equal(count_of(&t, RAD__LOAD_CONN_ESTABLISHED), 0); /* is not written out yet */
     load_trial_run(&t);
     load_verified(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_int_equal(m->connections, 50);
     assert_int_equal(m->early, 50);
     assert_int_equal(m->connect.max, 300 * MS);
@@ -135,9 +135,9 @@ static void connections_are_opened_before(void **state)
     load_trial_end(&t);
     scene.s.schedule.connect_late = true;
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
-    assert_in_range(t.core.metrics.connections, 5, 25);
-    assert_int_equal(t.core.metrics.early, 0);
-    assert_true(t.core.metrics.response.max >= 390 * MS);
+    assert_in_range(t.scheduler.metrics.connections, 5, 25);
+    assert_int_equal(t.scheduler.metrics.early, 0);
+    assert_true(t.scheduler.metrics.response.max >= 390 * MS);
     load_trial_end(&t);
 }
 
@@ -154,22 +154,22 @@ static void of_all_targets(void **state)
     scene.s.target_count = 2;
     load_trial_begin(&t, &scene.s, 3);
     load_trial_turn(&t);
-    assert_int_equal(t.core.effect_count, 23);
+    assert_int_equal(t.scheduler.effect_count, 23);
     for (uint32_t i = 0; i < 23; i++) {
-        assert_int_equal(t.core.effects[i].target, i < 20 ? 0 : 1);
-        assert_int_equal(t.core.effects[i].vu, i < 20 ? i : i - 20); /* who is at home there */
+        assert_int_equal(t.scheduler.effects[i].target, i < 20 ? 0 : 1);
+        assert_int_equal(t.scheduler.effects[i].vu, i < 20 ? i : i - 20); /* who is at home there */
     }
     load_trial_run(&t);
     load_verified(&t);
-    assert_int_equal(t.core.metrics.early, 23);
+    assert_int_equal(t.scheduler.metrics.early, 23);
     load_trial_end(&t);
     scene.targets[1].weight = 0; /* nobody asks it */
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
-    assert_int_equal(t.core.metrics.early, 20);
+    assert_int_equal(t.scheduler.metrics.early, 20);
     load_trial_end(&t);
     scene.requests[0].target = 1; /* everybody does */
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
-    assert_int_equal(t.core.metrics.early, 3);
+    assert_int_equal(t.scheduler.metrics.early, 3);
     load_trial_end(&t);
 }
 
@@ -196,9 +196,9 @@ static void who_has_no_connection_comes_last(void **state)
     scene.s.simulated.reset_ppm = 0;
     scene.s.simulated.refuse_ppm = 1000000; /* not even opened */
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
-    assert_int_equal(t.core.metrics.early, 0);
-    assert_int_equal(t.core.metrics.early_errors, 10);
-    assert_int_equal(t.core.metrics.connection_errors, 10 + t.core.metrics.all.errors);
+    assert_int_equal(t.scheduler.metrics.early, 0);
+    assert_int_equal(t.scheduler.metrics.early_errors, 10);
+    assert_int_equal(t.scheduler.metrics.connection_errors, 10 + t.scheduler.metrics.all.errors);
     load_trial_end(&t);
 }
 
@@ -214,8 +214,8 @@ static void older_logs_deal_in_turn(void **state)
         run(&t, &scene, version);
         assert_int_equal(issued(&t), 200);
         for (uint32_t i = 0; i < 200; i++) assert_int_equal(events[i].vu, i % 100);
-        assert_int_equal(t.core.metrics.connections, 100);
-        assert_int_equal(t.core.metrics.early, 0);
+        assert_int_equal(t.scheduler.metrics.connections, 100);
+        assert_int_equal(t.scheduler.metrics.early, 0);
         load_trial_end(&t);
     }
 }
@@ -227,20 +227,20 @@ static void shards_draw_apart(void **state)
     uint64_t took[2];
     for (uint32_t shard = 0; shard < 2; shard++) {
         load_scene scene;
-        rad__load_core core;
+        rad__load_scheduler scheduler;
         rad__load_engine *engine;
         load_scene_open(&scene, 10, 50, 1);
         scene.connect[1] = (struct rad__load_point){1000000, 100 * MS};
         scene.s.simulated.connect.count = 2;
-        assert_int_equal(rad__load_core_open(&core, &scene.s, 3, shard, 2, true, NULL, NULL), 0);
-        assert_int_equal(
-            rad__load_simulated_open(&engine, &scene.s, 3, shard, 2, core.user_capacity, core.pool.conn_count, NULL),
-            0);
-        assert_int_equal(rad__load_run(&core, engine, NULL, NULL), 0);
-        assert_int_equal(core.metrics.early, 5);
-        took[shard] = core.metrics.connect_ns;
+        assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 3, shard, 2, true, NULL, NULL), 0);
+        assert_int_equal(rad__load_simulated_open(&engine, &scene.s, 3, shard, 2, scheduler.user_capacity,
+                                                  scheduler.pool.conn_count, NULL),
+                         0);
+        assert_int_equal(rad__load_run(&scheduler, engine, NULL, NULL), 0);
+        assert_int_equal(scheduler.metrics.early, 5);
+        took[shard] = scheduler.metrics.connect_ns;
         engine->kind->close(engine);
-        rad__load_core_close(&core);
+        rad__load_scheduler_close(&scheduler);
     }
     assert_int_not_equal(took[0], took[1]);
 }
@@ -253,8 +253,8 @@ static void closed_schedules_stay_as_they_are(void **state)
     load_trial t;
     load_scene_make(&scene, 10, 1);
     run(&t, &scene, RAD__LOAD_LOG_VERSION);
-    assert_int_equal(t.core.metrics.connections, 10);
-    assert_int_equal(t.core.metrics.early, 0);
+    assert_int_equal(t.scheduler.metrics.connections, 10);
+    assert_int_equal(t.scheduler.metrics.early, 0);
     load_trial_end(&t);
 }
 

@@ -21,7 +21,7 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 
 /* A run on a real server whose turns are given by hand. */
 struct live_run {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad_bytes file;
 };
@@ -38,19 +38,19 @@ static void live_open(struct live_run *l, const rad__load_scenario *s, uint32_t 
     *l = (struct live_run){.file = {0}};
     rad__load_log_open(&l->log, keep, &l->file);
     assert_int_equal(rad__load_log_begin(&l->log, header, "", ""), 0);
-    assert_int_equal(rad__load_core_open(&l->core, s, 1, 0, 1, logical, &l->log, &error), 0);
+    assert_int_equal(rad__load_scheduler_open(&l->scheduler, s, 1, 0, 1, logical, &l->log, &error), 0);
 }
 
 static void live_turn(struct live_run *l, uint64_t now_ns)
 {
     rad_error error = {0};
     rad__load_turn turn = {.now_ns = now_ns};
-    if (rad__load_core_turn(&l->core, &turn, &error) != 0) fail_msg("%s", error.text);
+    if (rad__load_scheduler_turn(&l->scheduler, &turn, &error) != 0) fail_msg("%s", error.text);
 }
 
 static void live_close(struct live_run *l)
 {
-    rad__load_core_close(&l->core);
+    rad__load_scheduler_close(&l->scheduler);
     rad__load_log_close(&l->log);
     rad__bytes_free(&l->file);
 }
@@ -75,15 +75,15 @@ static void what_happened_is_written_though_nothing_more_happens(void **state)
     live_open(&l, &scene.s, 0, false);
     live_turn(&l, 1000);
     live_turn(&l, 2000);
-    assert_int_equal(l.core.metrics.all.issued, 4);
+    assert_int_equal(l.scheduler.metrics.all.issued, 4);
     assert_int_equal(extent_of(&l.file).records, 0);
-    uint64_t due = rad__load_core_due(&l.core);
+    uint64_t due = rad__load_scheduler_due(&l.scheduler);
     assert_in_range(due, 2001, S); /* the first timeout comes after 30 s */
     live_turn(&l, due);
     struct rad__load_extent e = extent_of(&l.file);
     assert_int_equal(e.turns, 3);
     assert_true(e.cut_off);
-    assert_true(rad__load_core_due(&l.core) > 30 * S); /* nothing to write: nobody is woken */
+    assert_true(rad__load_scheduler_due(&l.scheduler) > 30 * S); /* nothing to write: nobody is woken */
     live_close(&l);
 }
 
@@ -280,7 +280,7 @@ static void a_run_that_failed_has_no_end(void **state)
         load_scene_make(&scene, 3, 10);
         load_trial_begin(&t, &scene.s, 1);
         struct failing f = {.engine.kind = &KIND, .real = t.engine, .turns = turns};
-        assert_int_equal(rad__load_run(&t.core, &f.engine, NULL, &error), RAD_EIO);
+        assert_int_equal(rad__load_run(&t.scheduler, &f.engine, NULL, &error), RAD_EIO);
         compare(t.file.data, t.file.size, &scene.s);
         assert_int_equal(extent_of(&t.file).turns, turns);
         load_trial_end(&t);

@@ -11,13 +11,13 @@
 #include "load_support.h"
 
 /* A turn by hand. */
-static void take(rad__load_core *c, uint64_t ms, rad__load_input *inputs, uint32_t count)
+static void take(rad__load_scheduler *c, uint64_t ms, rad__load_input *inputs, uint32_t count)
 {
     rad_error error = {0};
     rad__load_turn turn = {.now_ns = ms * MS, .inputs = inputs, .input_count = count};
     for (uint32_t i = 0; i < count; i++) inputs[i].at_ns = turn.now_ns;
-    if (rad__load_core_turn(c, &turn, &error) != 0) fail_msg("%s", error.text);
-    const char *wrong = rad__load_core_wrong(c);
+    if (rad__load_scheduler_turn(c, &turn, &error) != 0) fail_msg("%s", error.text);
+    const char *wrong = rad__load_scheduler_wrong(c);
     if (wrong != NULL) fail_msg("%s", wrong);
 }
 
@@ -35,8 +35,8 @@ static void a_full_queue_does_not_count_ticks(void **state)
     scene.latency[0].value = 100 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.responses, 9);
-    assert_true(t.core.counters.ticks < 100);
+    assert_int_equal(t.scheduler.metrics.all.responses, 9);
+    assert_true(t.scheduler.counters.ticks < 100);
     load_verified(&t);
     load_trial_end(&t);
 }
@@ -54,7 +54,7 @@ static void limits_of_one(void **state)
     scene.targets[0].max_connections = 1;
     scene.targets[0].requests_per_connection = 1;
     load_trial_begin(&t, &scene.s, 1);
-    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
+    while (!rad__load_scheduler_over(&t.scheduler)) load_trial_turn(&t);
     rad__load_log_end(&t.log);
     uint32_t count = load_events(&t, RAD__LOAD_ISSUED, events, 200), of[3] = {0};
     for (uint32_t i = 0; i < count; i++) of[events[i].vu]++;
@@ -107,18 +107,18 @@ static void a_paused_run_gives_the_disk_time(void **state)
     (void)state;
     static const struct rad__load_engine_kind KIND = {"clockwork", no_act, tell_time, NULL};
     load_scene scene;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad_error error = {0};
     struct clockwork e = {.engine.kind = &KIND};
     struct rad__load_hooks hooks = {.behind = always_behind, .stop = &e.stop};
     load_scene_make(&scene, 5, 10);
-    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, false, NULL, &error), 0);
-    assert_int_equal(rad__load_run(&core, &e.engine, &hooks, &error), 0);
-    assert_true(core.interrupted);
-    assert_int_equal(core.metrics.all.issued, 0);
+    assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 1, 0, 1, false, NULL, &error), 0);
+    assert_int_equal(rad__load_run(&scheduler, &e.engine, &hooks, &error), 0);
+    assert_true(scheduler.interrupted);
+    assert_int_equal(scheduler.metrics.all.issued, 0);
     assert_in_range(e.turns, 50, 110);
     assert_in_range(e.at_once, 0, 1);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
 }
 
 /* ---- Ends -------------------------------------------------------------------------------------------------- */
@@ -137,9 +137,9 @@ static void draining_ends_with_the_last_answer(void **state)
         scene.s.drain_ns = 3600 * S;
         load_trial_begin(&t, &scene.s, 1);
         load_trial_run(&t);
-        assert_in_range(t.core.now_ns, S, S + 30 * MS);
-        assert_int_equal(t.core.metrics.all.cancelled, 0);
-        assert_int_equal(t.core.metrics.dropped, 0);
+        assert_in_range(t.scheduler.now_ns, S, S + 30 * MS);
+        assert_int_equal(t.scheduler.metrics.all.cancelled, 0);
+        assert_int_equal(t.scheduler.metrics.dropped, 0);
         load_verified(&t);
         load_trial_end(&t);
     }
@@ -157,8 +157,8 @@ static void draining_does_not_wait_for_newcomers(void **state)
     scene.s.limits.max_events = 1;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_true(t.core.user_count < 1000);
-    assert_in_range(t.core.now_ns, S, S + 100 * MS);
+    assert_true(t.scheduler.user_count < 1000);
+    assert_in_range(t.scheduler.now_ns, S, S + 100 * MS);
     load_verified(&t);
     load_trial_end(&t);
 }
@@ -175,10 +175,10 @@ static void an_early_end_drops_what_was_due(void **state)
     load_trial_begin(&t, &scene.s, 1);
     for (int i = 0; i < 3; i++) load_trial_turn(&t);
     rad__load_turn turn = {.now_ns = 1050 * MS, .interrupted = true};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
-    assert_true(rad__load_core_over(&t.core));
-    assert_int_equal(t.core.metrics.arrivals, 1);
-    assert_int_equal(t.core.metrics.dropped, 10); /* at 0.1, 0.2, … 1.0 s */
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
+    assert_true(rad__load_scheduler_over(&t.scheduler));
+    assert_int_equal(t.scheduler.metrics.arrivals, 1);
+    assert_int_equal(t.scheduler.metrics.dropped, 10); /* at 0.1, 0.2, … 1.0 s */
     load_trial_end(&t);
 }
 
@@ -190,23 +190,23 @@ static void all_that_waited_is_blocked(void **state)
 {
     (void)state;
     load_scene scene;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad_error error = {0};
     static const uint64_t TURNS[] = {1, 2, 10, 11, 20}; /* the arrival of 20 ms finds nobody */
     for (uint64_t end = 31; end >= 30; end--) {
         load_scene_open(&scene, 2, 100, 10);
-        assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
-        for (uint32_t i = 0; i < 5; i++) take(&core, TURNS[i], NULL, 0);
-        assert_int_equal(core.metrics.all.issued, 2);
+        assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+        for (uint32_t i = 0; i < 5; i++) take(&scheduler, TURNS[i], NULL, 0);
+        assert_int_equal(scheduler.metrics.all.issued, 2);
         rad__load_input answers[2] = {
-            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 0, .conn = core.users[0].conn, .request = 1},
-            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 1, .conn = core.users[1].conn, .request = 1}};
-        take(&core, end, answers, 2);
-        uint32_t first = core.users[0].iteration == 2 ? 0 : 1, second = 1 - first;
-        assert_int_equal(core.users[second].iteration, 3);
-        assert_true(core.users[first].blocked);
-        assert_int_equal(core.users[second].blocked, end == 31); /* it is of 30 ms */
-        rad__load_core_close(&core);
+            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 0, .conn = scheduler.users[0].conn, .request = 1},
+            {.kind = RAD__LOAD_IN_RESPONSE, .vu = 1, .conn = scheduler.users[1].conn, .request = 1}};
+        take(&scheduler, end, answers, 2);
+        uint32_t first = scheduler.users[0].iteration == 2 ? 0 : 1, second = 1 - first;
+        assert_int_equal(scheduler.users[second].iteration, 3);
+        assert_true(scheduler.users[first].blocked);
+        assert_int_equal(scheduler.users[second].blocked, end == 31); /* it is of 30 ms */
+        rad__load_scheduler_close(&scheduler);
     }
 }
 
@@ -226,16 +226,16 @@ static void a_shard_may_have_more_than_its_share(void **state)
     assert_int_equal(rad__load_users_of_shard(&scene.s, 0, 2), 1);
     assert_int_equal(rad__load_users_of_shard(&scene.s, 1, 2), 4);
     for (uint32_t shard = 0; shard < 2; shard++) {
-        rad__load_core core;
+        rad__load_scheduler scheduler;
         rad_error error = {0};
-        assert_int_equal(rad__load_core_open(&core, &scene.s, 1, shard, 2, true, NULL, &error), 0);
-        for (uint64_t ms = 1; !rad__load_core_over(&core); ms++) {
+        assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 1, shard, 2, true, NULL, &error), 0);
+        for (uint64_t ms = 1; !rad__load_scheduler_over(&scheduler); ms++) {
             rad__load_turn turn = {.now_ns = ms * MS};
-            assert_int_equal(rad__load_core_turn(&core, &turn, &error), 0);
-            assert_null(rad__load_core_wrong(&core));
+            assert_int_equal(rad__load_scheduler_turn(&scheduler, &turn, &error), 0);
+            assert_null(rad__load_scheduler_wrong(&scheduler));
         }
-        assert_int_equal(core.counters.spawned, shard == 0 ? 1 : 4);
-        rad__load_core_close(&core);
+        assert_int_equal(scheduler.counters.spawned, shard == 0 ? 1 : 4);
+        rad__load_scheduler_close(&scheduler);
     }
 }
 
@@ -252,8 +252,8 @@ static void who_never_came_does_not_go(void **state)
     scene.s.schedule.stage_count = 3;
     scene.s.users = (uint32_t)rad__load_levels_total(&scene.s.schedule);
     load_trial_begin(&t, &scene.s, 1);
-    while (t.core.now_ns < 1500 * MS) load_trial_turn(&t);
-    assert_int_equal(t.core.running, 2);
+    while (t.scheduler.now_ns < 1500 * MS) load_trial_turn(&t);
+    assert_int_equal(t.scheduler.running, 2);
     load_trial_run(&t);
     load_verified(&t);
     load_trial_end(&t);
@@ -267,30 +267,30 @@ static void a_connection_closes_under_a_request(void **state)
 {
     (void)state;
     load_scene scene;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad_error error = {0};
     load_scene_make(&scene, 2, 10);
     scene.targets[0].max_connections = 1;
     scene.s.limits.retry_ns = MS;
-    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
-    take(&core, 1, NULL, 0);
-    take(&core, 2, NULL, 0);
-    assert_int_equal(core.metrics.all.issued, 1); /* the other one waits for the connection */
-    uint32_t first = core.users[0].request == 1 ? 0 : 1, second = 1 - first;
+    assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+    take(&scheduler, 1, NULL, 0);
+    take(&scheduler, 2, NULL, 0);
+    assert_int_equal(scheduler.metrics.all.issued, 1); /* the other one waits for the connection */
+    uint32_t first = scheduler.users[0].request == 1 ? 0 : 1, second = 1 - first;
     rad__load_input closed = {.kind = RAD__LOAD_IN_CONN_CLOSED, .vu = first};
-    take(&core, 3, &closed, 1);
-    take(&core, 4, NULL, 0);
-    take(&core, 5, NULL, 0);
-    assert_int_equal(core.users[second].request, 1); /* under way on the same connection, opened anew */
+    take(&scheduler, 3, &closed, 1);
+    take(&scheduler, 4, NULL, 0);
+    take(&scheduler, 5, NULL, 0);
+    assert_int_equal(scheduler.users[second].request, 1); /* under way on the same connection, opened anew */
     rad__load_input answer = {.kind = RAD__LOAD_IN_RESPONSE, .vu = first, .request = 1};
-    take(&core, 6, &answer, 1);
-    assert_int_equal(core.pool.conns[0].under_way, 1);
-    take(&core, 7, NULL, 0);
-    assert_int_equal(core.users[first].request, 1); /* it is not free */
+    take(&scheduler, 6, &answer, 1);
+    assert_int_equal(scheduler.pool.conns[0].under_way, 1);
+    take(&scheduler, 7, NULL, 0);
+    assert_int_equal(scheduler.users[first].request, 1); /* it is not free */
     answer.vu = second;
-    take(&core, 8, &answer, 1);
-    assert_int_equal(core.metrics.all.responses, 2);
-    rad__load_core_close(&core);
+    take(&scheduler, 8, &answer, 1);
+    assert_int_equal(scheduler.metrics.all.responses, 2);
+    rad__load_scheduler_close(&scheduler);
 }
 
 /* Whether a request timed out is the scheduler's to say: an input that says so is from no engine. */
@@ -298,17 +298,17 @@ static void no_engine_tells_a_timeout(void **state)
 {
     (void)state;
     load_scene scene;
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad_error error = {0};
     load_scene_make(&scene, 1, 10);
-    assert_int_equal(rad__load_core_open(&core, &scene.s, 1, 0, 1, true, NULL, &error), 0);
-    take(&core, 1, NULL, 0);
-    take(&core, 2, NULL, 0);
+    assert_int_equal(rad__load_scheduler_open(&scheduler, &scene.s, 1, 0, 1, true, NULL, &error), 0);
+    take(&scheduler, 1, NULL, 0);
+    take(&scheduler, 2, NULL, 0);
     rad__load_input failed = {
         .kind = RAD__LOAD_IN_FAILED, .request = 1, .fault = RAD__LOAD_REQUEST_TIMEOUT, .at_ns = 3 * MS};
     rad__load_turn turn = {.now_ns = 3 * MS, .inputs = &failed, .input_count = 1};
-    assert_int_equal(rad__load_core_turn(&core, &turn, &error), RAD_EINPUT);
-    rad__load_core_close(&core);
+    assert_int_equal(rad__load_scheduler_turn(&scheduler, &turn, &error), RAD_EINPUT);
+    rad__load_scheduler_close(&scheduler);
 }
 
 int main(void)

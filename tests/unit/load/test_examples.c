@@ -105,21 +105,22 @@ static void run_twice(const char *name, load_trial *t, rad_load_scenario **scena
 
 static bool holds(const load_trial *t, const char *name)
 {
-    const rad__load_scenario *s = t->core.scenario;
+    const rad__load_scenario *s = t->scheduler.scenario;
     for (uint32_t i = 0; i < s->assertion_count; i++)
         if (strcmp(s->assertions[i].name, name) == 0)
             return rad__load_assertion_holds(&s->assertions[i],
-                                             rad__load_metrics_measure(&t->core.metrics, &s->assertions[i]));
+                                             rad__load_metrics_measure(&t->scheduler.metrics, &s->assertions[i]));
     fail_msg("no assertion %s", name);
     return false;
 }
 
 static void all_hold(const load_trial *t)
 {
-    for (uint32_t i = 0; i < t->core.scenario->assertion_count; i++)
-        if (!holds(t, t->core.scenario->assertions[i].name))
-            fail_msg("%s does not hold: %lu", t->core.scenario->assertions[i].name,
-                     (unsigned long)rad__load_metrics_measure(&t->core.metrics, &t->core.scenario->assertions[i]));
+    for (uint32_t i = 0; i < t->scheduler.scenario->assertion_count; i++)
+        if (!holds(t, t->scheduler.scenario->assertions[i].name))
+            fail_msg(
+                "%s does not hold: %lu", t->scheduler.scenario->assertions[i].name,
+                (unsigned long)rad__load_metrics_measure(&t->scheduler.metrics, &t->scheduler.scenario->assertions[i]));
 }
 
 static void end(load_trial *t, rad_load_scenario *s)
@@ -135,7 +136,7 @@ static void sim_closed(void **state)
     rad_load_scenario *s;
     run_twice("sim-closed.toml", &t, &s);
     all_hold(&t);
-    const struct rad__load_by_request *r = t.core.metrics.by_request;
+    const struct rad__load_by_request *r = t.scheduler.metrics.by_request;
     assert_true(r[0].tally.responses > 2 * r[1].tally.responses); /* three to one */
     assert_true(r[0].tally.responses < 4 * r[1].tally.responses);
     end(&t, s);
@@ -149,7 +150,7 @@ static void sim_arrivals(void **state)
     run_twice("sim-arrivals.toml", &t, &s);
     all_hold(&t);
     /* (10 + 200) / 2 * 5 + 200 * 10 + 200 / 2 * 5 */
-    assert_int_equal(t.core.metrics.arrivals + t.core.metrics.dropped, 3025);
+    assert_int_equal(t.scheduler.metrics.arrivals + t.scheduler.metrics.dropped, 3025);
     end(&t, s);
 }
 
@@ -161,7 +162,7 @@ static void must_hold_4_coordinated_omission(void **state)
     rad_load_scenario *s;
     run_twice("sim-stall.toml", &t, &s);
     all_hold(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_in_range(rad__histogram_quantile(&m->response, 95, 100), 450 * MS, 550 * MS);
     assert_in_range(rad__histogram_quantile(&m->response, 99, 100), 850 * MS, 950 * MS);
     assert_in_range(rad__histogram_quantile(&m->service, 95, 100), 5 * MS, 6 * MS);
@@ -175,7 +176,7 @@ static void sim_faults(void **state)
     rad_load_scenario *s;
     run_twice("sim-faults.toml", &t, &s);
     all_hold(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_true(m->by_fault[RAD__LOAD_RESET] > 0);
     assert_true(m->by_fault[RAD__LOAD_BAD_RESPONSE] > 0);
     assert_true(m->by_fault[RAD__LOAD_REFUSED] > 0);
@@ -194,8 +195,8 @@ static void sim_saturation(void **state)
     rad_load_scenario *s;
     run_twice("sim-saturation.toml", &t, &s);
     assert_false(holds(&t, "p50_response_ms"));
-    assert_true(t.core.failed);
-    assert_true(t.core.now_ns < 59 * S); /* it ended early */
+    assert_true(t.scheduler.failed);
+    assert_true(t.scheduler.now_ns < 59 * S); /* it ended early */
     end(&t, s);
 }
 
@@ -205,7 +206,7 @@ static void sim_ramp(void **state)
     load_trial t;
     rad_load_scenario *s;
     run_twice("sim-ramp.toml", &t, &s);
-    assert_int_equal(t.core.metrics.spawned, 200);
+    assert_int_equal(t.scheduler.metrics.spawned, 200);
     assert_int_equal(s->s.duration_ns, 20 * S);
     end(&t, s);
 }

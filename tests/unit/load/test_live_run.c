@@ -37,7 +37,7 @@ static void trial_begin(load_trial *t, world *w, const rad__load_scenario *s)
     *t = (load_trial){0};
     rad__load_log_open(&t->log, keep, &t->file);
     assert_int_equal(rad__load_log_begin(&t->log, header, "", ""), 0);
-    if (rad__load_core_open(&t->core, s, 9, 0, 1, false, &t->log, &error) != 0 ||
+    if (rad__load_scheduler_open(&t->scheduler, s, 9, 0, 1, false, &t->log, &error) != 0 ||
         rad__load_live_open(&t->engine, &o, NULL, &error) != 0)
         fail_msg("%s", error.text);
 }

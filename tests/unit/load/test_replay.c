@@ -433,9 +433,9 @@ static void run_shard(const load_scene *scene, uint32_t shard, uint32_t version,
     rad__load_log_open(&t.log, keep, file);
     t.log.shard = shard;
     assert_int_equal(rad__load_log_begin(&t.log, header, "", ""), 0);
-    assert_int_equal(rad__load_core_open(&t.core, &scene->s, 3, shard, SHARDS, true, &t.log, &error), 0);
-    assert_int_equal(rad__load_simulated_open(&t.engine, &scene->s, 3, shard, SHARDS, t.core.user_capacity,
-                                              t.core.pool.conn_count, &error),
+    assert_int_equal(rad__load_scheduler_open(&t.scheduler, &scene->s, 3, shard, SHARDS, true, &t.log, &error), 0);
+    assert_int_equal(rad__load_simulated_open(&t.engine, &scene->s, 3, shard, SHARDS, t.scheduler.user_capacity,
+                                              t.scheduler.pool.conn_count, &error),
                      0);
     load_trial_run(&t);
     load_trial_end(&t);

@@ -15,7 +15,7 @@
 static void run(load_trial *t, load_scene *scene, uint64_t seed)
 {
     load_trial_begin(t, &scene->s, seed);
-    while (!rad__load_core_over(&t->core)) load_trial_turn(t);
+    while (!rad__load_scheduler_over(&t->scheduler)) load_trial_turn(t);
     rad__load_log_end(&t->log);
     load_verified(t);
 }
@@ -23,15 +23,15 @@ static void run(load_trial *t, load_scene *scene, uint64_t seed)
 /* ---- Two decisions of the contract ------------------------------------------------------------------------ */
 
 struct move {
-    rad__load_core *core;
+    rad__load_scheduler *scheduler;
     uint32_t from, to;
 };
 
 static int try_move(void *context)
 {
     const struct move *m = context;
-    m->core->users[0].state = (uint8_t)m->from;
-    rad__load_move(m->core, 0, (enum rad__load_state)m->to);
+    m->scheduler->users[0].state = (uint8_t)m->from;
+    rad__load_move(m->scheduler, 0, (enum rad__load_state)m->to);
     return 0;
 }
 
@@ -50,7 +50,7 @@ static void decision_7_only_six_transitions(void **state)
     load_trial_begin(&t, &scene.s, 1);
     for (uint32_t from = 0; from < 5; from++) {
         for (uint32_t to = 0; to < 5; to++) {
-            struct move m = {&t.core, from, to};
+            struct move m = {&t.scheduler, from, to};
             bool legal = false;
             int pid;
             rad_os_exit end;
@@ -76,7 +76,8 @@ static void decision_9_statistics_stay_out_of_the_log(void **state)
     load_scene_make(&scene, 5, 2);
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_true(t.core.counters.ticks > 0 && t.core.counters.cohorts > 0 && t.core.counters.activated > 0);
+    assert_true(t.scheduler.counters.ticks > 0 && t.scheduler.counters.cohorts > 0 &&
+                t.scheduler.counters.activated > 0);
     rad__load_log_reader r = load_reader(&t.file);
     while (rad__load_log_next(&r, &raw, &error) == 1)
         assert_true(raw.kind <= RAD__LOAD_CONN_CLOSED || raw.kind == RAD__LOAD_PHASE ||
@@ -116,10 +117,10 @@ static void users_begin_apart(void **state)
     scene.s.jitter_ns = 1000 * MS;
     load_trial_begin(&t, &scene.s, 1);
     uint64_t at_half = 0;
-    while (t.core.now_ns < 500 * MS) {
+    while (t.scheduler.now_ns < 500 * MS) {
         load_trial_turn(&t);
         at_half = 0;
-        for (uint32_t i = 0; i < t.core.user_count; i++) at_half += t.core.users[i].request > 0;
+        for (uint32_t i = 0; i < t.scheduler.user_count; i++) at_half += t.scheduler.users[i].request > 0;
     }
     assert_in_range(at_half, 30, 70);
     load_trial_end(&t);
@@ -137,8 +138,8 @@ static void draining_waits_for_answers_only(void **state)
     scene.s.drain_ns = 5 * S;
     scene.s.jitter_ns = 1100 * MS; /* some have not even begun */
     run(&t, &scene, 1);
-    assert_true(t.core.now_ns < 1100 * MS);
-    assert_int_equal(t.core.metrics.completed, 20);
+    assert_true(t.scheduler.now_ns < 1100 * MS);
+    assert_int_equal(t.scheduler.metrics.completed, 20);
     load_trial_end(&t);
 }
 
@@ -154,8 +155,8 @@ static void draining_leaves_those_who_are_done(void **state)
     scene.s.simulated.loss_ppm = 500000;
     scene.s.limits.timeout_ns = 1500 * MS;
     run(&t, &scene, 1);
-    assert_int_equal(t.core.metrics.completed, 20);
-    assert_true(t.core.metrics.all.timeouts > 3 && t.core.metrics.all.responses > 3);
+    assert_int_equal(t.scheduler.metrics.completed, 20);
+    assert_true(t.scheduler.metrics.all.timeouts > 3 && t.scheduler.metrics.all.responses > 3);
     load_trial_end(&t);
 }
 
@@ -172,9 +173,9 @@ static void thinking_is_between_the_requests_of_an_arrival(void **state)
     scene.s.drain_ns = 2 * S;
     run(&t, &scene, 1);
     /* Those that arrived early enough think and ask again; nobody thinks after the last. */
-    assert_int_equal(t.core.metrics.arrivals, 20);
-    assert_in_range(t.core.metrics.all.issued, 33, 37);
-    assert_true(t.core.now_ns < 2600 * MS);
+    assert_int_equal(t.scheduler.metrics.arrivals, 20);
+    assert_in_range(t.scheduler.metrics.all.issued, 33, 37);
+    assert_true(t.scheduler.now_ns < 2600 * MS);
     load_trial_end(&t);
 }
 
@@ -190,8 +191,8 @@ static void failures_count_in_a_row(void **state)
     scene.s.simulated.refuse_ppm = 100000;
     scene.s.limits.give_up_after = 3;
     run(&t, &scene, 1);
-    assert_in_range(t.core.metrics.all.errors, 60, 150);
-    assert_true(t.core.metrics.gave_up < 5); /* without starting again: a third of them */
+    assert_in_range(t.scheduler.metrics.all.errors, 60, 150);
+    assert_true(t.scheduler.metrics.gave_up < 5); /* without starting again: a third of them */
     load_trial_end(&t);
 }
 
@@ -204,10 +205,10 @@ static void a_run_whose_users_gave_up_is_over(void **state)
     scene.s.simulated.refuse_ppm = 1000000;
     scene.s.limits.give_up_after = 2;
     run(&t, &scene, 1);
-    assert_int_equal(t.core.metrics.gave_up, 3);
-    assert_true(t.core.now_ns < S);
-    uint64_t due = t.core.now_ns / (10 * MS); /* by then */
-    assert_in_range(t.core.metrics.arrivals + t.core.metrics.dropped, due - 1, due + 1);
+    assert_int_equal(t.scheduler.metrics.gave_up, 3);
+    assert_true(t.scheduler.now_ns < S);
+    uint64_t due = t.scheduler.now_ns / (10 * MS); /* by then */
+    assert_in_range(t.scheduler.metrics.arrivals + t.scheduler.metrics.dropped, due - 1, due + 1);
     load_trial_end(&t);
 }
 
@@ -221,8 +222,8 @@ static void connections_are_used_so_often(void **state)
     scene.s.iterations = 20;
     scene.targets[0].requests_per_connection = 5;
     run(&t, &scene, 1);
-    assert_int_equal(t.core.metrics.connections, 4);
-    assert_int_equal(t.core.metrics.connections_closed, 4);
+    assert_int_equal(t.scheduler.metrics.connections, 4);
+    assert_int_equal(t.scheduler.metrics.connections_closed, 4);
     load_trial_end(&t);
 }
 
@@ -237,10 +238,10 @@ static void an_interrupted_run_is_over(void **state)
     load_trial_turn(&t);
     load_trial_turn(&t);
     rad__load_turn turn = {.now_ns = 7 * MS, .interrupted = true};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
-    assert_true(rad__load_core_over(&t.core));
-    assert_true(t.core.interrupted);
-    assert_int_equal(t.core.metrics.all.cancelled, 3);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
+    assert_true(rad__load_scheduler_over(&t.scheduler));
+    assert_true(t.scheduler.interrupted);
+    assert_int_equal(t.scheduler.metrics.all.cancelled, 3);
     rad__load_log_end(&t.log);
     load_verified(&t);
     load_trial_end(&t);
@@ -258,7 +259,7 @@ static void refused(rad__load_input in, const char *because)
     load_trial_turn(&t);
     load_trial_turn(&t); /* both have request 1 under way */
     rad__load_turn turn = {.now_ns = 5 * MS, .inputs = &in, .input_count = 1};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), RAD_EINPUT);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), RAD_EINPUT);
     if (strstr(error.text, because) == NULL) fail_msg("%s", error.text);
     load_trial_end(&t);
 }
@@ -314,8 +315,8 @@ static void time_does_not_go_back(void **state)
     load_scene_make(&scene, 2, 10);
     load_trial_begin(&t, &scene.s, 1);
     load_trial_turn(&t);
-    rad__load_turn turn = {.now_ns = t.core.now_ns};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), RAD_EINPUT);
+    rad__load_turn turn = {.now_ns = t.scheduler.now_ns};
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), RAD_EINPUT);
     load_trial_end(&t);
 }
 
@@ -329,17 +330,17 @@ static void a_wrong_state_is_seen(void **state)
     load_trial_begin(&t, &scene.s, 1);
     load_trial_turn(&t);
     load_trial_turn(&t);
-    assert_null(rad__load_core_wrong(&t.core));
-    t.core.users[1].waits = RAD__LOAD_FOR_NOTHING;
-    assert_string_equal(rad__load_core_wrong(&t.core), "a user waits for nothing");
-    t.core.users[1].waits = RAD__LOAD_FOR_ANSWER;
-    t.core.metrics.all.issued++;
-    assert_string_equal(rad__load_core_wrong(&t.core), "requests do not add up");
-    t.core.metrics.all.issued--;
-    t.core.pool.conns[0].state = RAD__LOAD_SHUT; /* with a request on it */
-    assert_non_null(rad__load_core_wrong(&t.core));
-    t.core.pool.conns[0].state = RAD__LOAD_OPENING;
-    assert_null(rad__load_core_wrong(&t.core));
+    assert_null(rad__load_scheduler_wrong(&t.scheduler));
+    t.scheduler.users[1].waits = RAD__LOAD_FOR_NOTHING;
+    assert_string_equal(rad__load_scheduler_wrong(&t.scheduler), "a user waits for nothing");
+    t.scheduler.users[1].waits = RAD__LOAD_FOR_ANSWER;
+    t.scheduler.metrics.all.issued++;
+    assert_string_equal(rad__load_scheduler_wrong(&t.scheduler), "requests do not add up");
+    t.scheduler.metrics.all.issued--;
+    t.scheduler.pool.conns[0].state = RAD__LOAD_SHUT; /* with a request on it */
+    assert_non_null(rad__load_scheduler_wrong(&t.scheduler));
+    t.scheduler.pool.conns[0].state = RAD__LOAD_OPENING;
+    assert_null(rad__load_scheduler_wrong(&t.scheduler));
     load_trial_end(&t);
 }
 

@@ -23,7 +23,7 @@ static int keep(void *context, const void *data, size_t size, rad_error *error)
 
 static void run_shard(const rad__load_scenario *s, uint32_t shard, rad_bytes *file, rad__load_metrics *metrics)
 {
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad__load_engine *engine;
     rad_error error = {0};
@@ -35,18 +35,19 @@ static void run_shard(const rad__load_scenario *s, uint32_t shard, rad_bytes *fi
     rad__load_log_open(&log, keep, file);
     log.shard = shard;
     assert_int_equal(rad__load_log_begin(&log, header, "", ""), 0);
-    assert_int_equal(rad__load_core_open(&core, s, 7, shard, SHARDS, true, &log, &error), 0);
-    assert_int_equal(
-        rad__load_simulated_open(&engine, s, 7, shard, SHARDS, core.user_capacity, core.pool.conn_count, &error), 0);
-    if (rad__load_run(&core, engine, NULL, &error) != 0) fail_msg("%s", error.text);
+    assert_int_equal(rad__load_scheduler_open(&scheduler, s, 7, shard, SHARDS, true, &log, &error), 0);
+    assert_int_equal(rad__load_simulated_open(&engine, s, 7, shard, SHARDS, scheduler.user_capacity,
+                                              scheduler.pool.conn_count, &error),
+                     0);
+    if (rad__load_run(&scheduler, engine, NULL, &error) != 0) fail_msg("%s", error.text);
     if (shard == 0) {
-        *metrics = core.metrics;
-        core.metrics = (rad__load_metrics){0};
+        *metrics = scheduler.metrics;
+        scheduler.metrics = (rad__load_metrics){0};
     } else {
-        assert_true(rad__load_metrics_merge(metrics, &core.metrics));
+        assert_true(rad__load_metrics_merge(metrics, &scheduler.metrics));
     }
     engine->kind->close(engine);
-    rad__load_core_close(&core);
+    rad__load_scheduler_close(&scheduler);
     rad__load_log_close(&log);
 }
 
@@ -152,7 +153,7 @@ static void shards_share_the_plan(void **state)
     load_trial_begin(&whole, &scene.s, 7);
     load_trial_run(&whole);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(split.by_request[i].tally.issued, whole.core.metrics.by_request[i].tally.issued);
+        assert_int_equal(split.by_request[i].tally.issued, whole.scheduler.metrics.by_request[i].tally.issued);
     load_trial_end(&whole);
     rad__load_metrics_close(&split);
     rad__bytes_free(&file);

@@ -57,7 +57,7 @@ static void to_the_end(rad__load_replayer *r)
     while ((got = rad__load_replayer_step(r, &error)) == 1) {
     }
     if (got != 0) fail_msg("%s", error.text);
-    assert_true(rad__load_core_over(&r->core));
+    assert_true(rad__load_scheduler_over(&r->scheduler));
 }
 
 /* At every 7th turn: a copy goes on to the end, then the run itself does; both write the same. */
@@ -79,18 +79,18 @@ static void a_snapshot_goes_on_as_the_run_does(void **state)
         for (uint32_t at = 0; at < 200; at += 7) {
             struct rest first = {{0}}, second = {{0}};
             rad__load_replayer r;
-            rad__load_core copy;
+            rad__load_scheduler copy;
             assert_int_equal(rad__load_replayer_open(&r, &from, &scene.s, 0, discard, NULL, &error), 0);
             for (uint32_t i = 0; i < at; i++) assert_int_equal(rad__load_replayer_step(&r, &error), 1);
-            assert_true(rad__load_core_copy(&copy, &r.core, &r.log));
-            assert_null(rad__load_core_wrong(&copy));
+            assert_true(rad__load_scheduler_copy(&copy, &r.scheduler, &r.log));
+            assert_null(rad__load_scheduler_wrong(&copy));
             rad__load_log_reader reader = r.reader;
             uint64_t now = r.now_ns;
             r.log.tap = collect;
             r.log.tap_context = &first;
             to_the_end(&r);
-            rad__load_core_close(&r.core);
-            r.core = copy;
+            rad__load_scheduler_close(&r.scheduler);
+            r.scheduler = copy;
             r.reader = reader;
             r.now_ns = now;
             r.log.tap_context = &second;
@@ -151,7 +151,7 @@ static void forward_and_back(void **state)
         assert_string_equal(one.data, other.data);
     }
     go(&s, 0);
-    assert_int_equal(s.r.core.user_count, 0);
+    assert_int_equal(s.r.scheduler.user_count, 0);
     rad__load_stepper_end(&s);
     rad__load_stepper_end(&straight);
     rad__bytes_free(&one);
@@ -175,8 +175,8 @@ static void a_full_log_is_full_once(void **state)
     assert_int_equal(rad__load_stepper_begin(&s, &from, &scene.s, 0, &error), 0);
     for (int i = 0; i < 5; i++) {
         go(&s, UINT64_MAX);
-        assert_int_equal(s.r.turns, t.core.counters.ticks);
-        assert_int_equal(s.r.core.exhausted, RAD__LOAD_LOG_FULL);
+        assert_int_equal(s.r.turns, t.scheduler.counters.ticks);
+        assert_int_equal(s.r.scheduler.exhausted, RAD__LOAD_LOG_FULL);
         go(&s, 40 + (uint64_t)i);
         assert_false(s.ended);
     }
@@ -205,7 +205,7 @@ static void no_way_on_from_half_a_turn(void **state)
     assert_int_equal(rad__load_stepper_go(&s, UINT64_MAX, &error), 0);
     assert_int_equal(s.r.turns, there);
     go(&s, 1);
-    assert_int_equal(s.r.core.user_count, 2);
+    assert_int_equal(s.r.scheduler.user_count, 2);
     assert_int_equal(rad__load_stepper_go(&s, UINT64_MAX, &error), RAD_EINPUT);
     rad__load_stepper_end(&s);
     load_trial_end(&t);

@@ -71,8 +71,8 @@ static void make_scenario(rad__load_trial *t, const rad_case *c)
 
 static void close_run(rad__load_trial *t)
 {
-    if (t->core_open) rad__load_core_close(&t->core);
-    t->core_open = false;
+    if (t->scheduler_open) rad__load_scheduler_close(&t->scheduler);
+    t->scheduler_open = false;
     rad__load_log_close(&t->log);
     rad__bytes_free(&t->file);
 }
@@ -195,7 +195,7 @@ static void set(rad_kernel *k, uint32_t action, bool on)
 
 static void offer(rad__load_trial *t)
 {
-    bool over = rad__load_core_over(&t->core);
+    bool over = rad__load_scheduler_over(&t->scheduler);
     set(t->k, t->clock_action, !over);
     for (uint32_t i = 0; i < t->scenario.users; i++) {
         set(t->k, t->answers[i], !over && t->accounts[i].request != 0);
@@ -218,12 +218,12 @@ static void trial_reset(void *self, rad_kernel *k)
                                           .level = RAD__LOAD_LEVEL_SIMULATED,
                                           .engine = RAD__LOAD_ENGINE_SIMULATED};
     int result = rad__load_log_begin(&t->log, header, "", "");
-    if (result == 0) result = rad__load_core_open(&t->core, &t->scenario, 1, 0, 1, true, &t->log, &error);
+    if (result == 0) result = rad__load_scheduler_open(&t->scheduler, &t->scenario, 1, 0, 1, true, &t->log, &error);
     if (result != 0) {
         rad__kernel_error(k, result, "out of memory for the scheduler");
         return;
     }
-    t->core_open = true;
+    t->scheduler_open = true;
     t->taken = 0;
     t->clock_actor = rad_actor(k, RAD_NONE, "clock");
     t->clock_action = rad_action(k, 0, t->clock_actor, RAD_NONE, 0);
@@ -261,7 +261,7 @@ static void input(rad__load_trial *t, uint32_t vu, uint32_t conn, enum rad__load
 /* A connection that breaks takes everything on it along. */
 static void break_connection(rad__load_trial *t, uint32_t conn, enum rad__load_fault fault, uint64_t now)
 {
-    for (uint32_t i = 0; i < t->core.user_count; i++) {
+    for (uint32_t i = 0; i < t->scheduler.user_count; i++) {
         const struct rad__load_account *a = &t->accounts[i];
         if (a->request != 0 && a->conn == conn && !a->answered)
             input(t, i, conn, RAD__LOAD_IN_FAILED, fault, a->request, now);
@@ -272,7 +272,7 @@ static void answer(rad__load_trial *t, uint32_t vu, uint64_t now)
 {
     const struct rad__load_account *a = &t->accounts[vu];
     uint32_t conn = a->conn;
-    bool opening = t->core.pool.conns[conn].state == RAD__LOAD_OPENING;
+    bool opening = t->scheduler.pool.conns[conn].state == RAD__LOAD_OPENING;
     enum outcome outcome = rad_pick(t->k, RAD_PICK_FAULT, SITE_ANSWER, opening ? OUTCOMES : REFUSED);
     if (outcome == REFUSED) {
         break_connection(t, conn, RAD__LOAD_REFUSED, now);
@@ -295,7 +295,7 @@ static void answer(rad__load_trial *t, uint32_t vu, uint64_t now)
 static uint64_t next_time(rad__load_trial *t, bool must_jump)
 {
     uint64_t tick = t->scenario.tick_ns;
-    uint64_t next = (t->core.tick + 1) * tick, due = rad__load_core_due(&t->core);
+    uint64_t next = (t->scheduler.tick + 1) * tick, due = rad__load_scheduler_due(&t->scheduler);
     if (due == UINT64_MAX || due <= next) return next;
     due = (due + tick - 1) / tick * tick;
     return must_jump || rad_pick(t->k, RAD_PICK_VALUE, SITE_ANSWER, 2) == 1 ? due : next;
@@ -317,12 +317,12 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
     }
     rad__load_turn turn = {.now_ns = now, .inputs = t->inputs, .input_count = t->input_count};
     turn.interrupted = t->turns != 0 && ++t->taken >= t->turns;
-    int result = rad__load_core_turn(&t->core, &turn, &error);
+    int result = rad__load_scheduler_turn(&t->scheduler, &turn, &error);
     if (result != 0) {
         rad__kernel_error(k, result, error.text);
         return;
     }
-    rad_value(k, t->core.now_ns);
+    rad_value(k, t->scheduler.now_ns);
     rad__load_books_balance(t);
     offer(t);
 }
@@ -330,7 +330,7 @@ static void trial_step(void *self, rad_kernel *k, uint32_t action)
 static void trial_check(void *self, rad_kernel *k)
 {
     rad__load_trial *t = self;
-    const char *wrong = t->core_open ? rad__load_core_wrong(&t->core) : NULL;
+    const char *wrong = t->scheduler_open ? rad__load_scheduler_wrong(&t->scheduler) : NULL;
     RAD_CHECK(k, RAD__LOAD_ORACLE_STATE, wrong == NULL, RAD_NONE, "%s", wrong);
 }
 
@@ -339,7 +339,7 @@ static void trial_check(void *self, rad_kernel *k)
 static enum rad_end trial_idle(void *self, rad_kernel *k)
 {
     rad__load_trial *t = self;
-    if (!t->core_open) return RAD_END_FINISHED;
+    if (!t->scheduler_open) return RAD_END_FINISHED;
     struct rad__load_verdict verdict;
     rad__load_log_reader reader;
     rad_error error;
@@ -353,7 +353,7 @@ static enum rad_end trial_idle(void *self, rad_kernel *k)
         rad_fail(k, RAD__LOAD_ORACLE_REPLAY, RAD_NONE, "%s", error.text);
     else if (!verdict.same)
         rad_fail(k, RAD__LOAD_ORACLE_REPLAY, RAD_NONE, "%s", verdict.text);
-    return rad__load_core_over(&t->core) ? RAD_END_FINISHED : RAD_END_STUCK;
+    return rad__load_scheduler_over(&t->scheduler) ? RAD_END_FINISHED : RAD_END_STUCK;
 }
 
 /* ---- Words ----------------------------------------------------------------------------------------------- */
@@ -378,11 +378,11 @@ static void trial_describe(const void *self, void (*line)(void *context, const c
         "", " to start", " for an answer", " in thought", " for a connection", " for an arrival"};
     const rad__load_trial *t = self;
     char text[200];
-    snprintf(text, sizeof text, "tick %lu, %u ready, %u in the queue", (unsigned long)t->core.tick, t->core.ready_count,
-             t->core.waiting);
+    snprintf(text, sizeof text, "tick %lu, %u ready, %u in the queue", (unsigned long)t->scheduler.tick,
+             t->scheduler.ready_count, t->scheduler.waiting);
     line(context, text);
-    for (uint32_t i = 0; t->core_open && i < t->core.user_count; i++) {
-        const struct rad__load_user *u = &t->core.users[i];
+    for (uint32_t i = 0; t->scheduler_open && i < t->scheduler.user_count; i++) {
+        const struct rad__load_user *u = &t->scheduler.users[i];
         snprintf(text, sizeof text, "user %u: %s%s, step %u, request %lu", i, STATES[u->state], WAITS[u->waits],
                  u->step, (unsigned long)u->request);
         line(context, text);

@@ -1,10 +1,10 @@
-/* machine.h — the scheduler of the load tester on trial: the lab is the server, the network and the clock.
+/* machine.h — the scheduler of the load tester under test: the lab is the server, the network and the clock.
  *
- * A step is one turn. The lab decides which answer comes next, what it is, whether it comes at once or at the very
- * moment when something else is due, and when nothing comes but time. Whatever was cancelled may still be answered.
+ * A step is one turn. The lab decides which response comes next, what it is, whether it comes at once or at the very
+ * moment when something else is due, and when nothing comes but time. A cancelled request may still get a response.
  *
- * Oracles read the log the scheduler writes, and keep books of their own (books.c); the scheduler's own invariants
- * (core.h) are asked after each turn, and at the end the log is replayed. */
+ * Oracles read the log the scheduler writes, and compare it with what they expect (books.c). The scheduler's own
+ * invariants (scheduler.h) are checked after each turn, and at the end the log is replayed. */
 #ifndef RAD_LAB_MACHINES_LOAD_MACHINE_H
 #define RAD_LAB_MACHINES_LOAD_MACHINE_H
 
@@ -40,7 +40,7 @@ typedef struct rad__load_trial {
     struct rad__load_target target;
     struct rad__load_step steps[RAD__LOAD_TRIAL_STEPS];
 
-    rad__load_core core;
+    rad__load_scheduler scheduler;
     rad__load_log log;
     rad_bytes file;
     rad_kernel *k;
@@ -49,7 +49,7 @@ typedef struct rad__load_trial {
     struct rad__load_account *accounts;
     rad__load_input *inputs;
     uint32_t input_count;
-    bool core_open;
+    bool scheduler_open;
     bool parsed;           /* the scenario is a user's */
     uint64_t turns, taken; /* interrupted after so many; 0: never */
 } rad__load_trial;

@@ -1,4 +1,4 @@
-/* test_core.c — the scheduler of the load tester on its simulated target: the decisions of the contract. */
+/* test_scheduler.c — the scheduler of the load tester on its simulated target: the decisions of the contract. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,16 +46,16 @@ static void a_run_does_what_it_should(void **state)
     load_trial t;
     load_scene_make(&scene, 3, 1);
     load_trial_begin(&t, &scene.s, 1);
-    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
+    while (!rad__load_scheduler_over(&t.scheduler)) load_trial_turn(&t);
     /* Ready in tick 1, sent in tick 2, answered in 22, sent again in 23, …: every 21 ms from 2 to 998. */
-    const struct rad__load_tally *all = &t.core.metrics.all;
+    const struct rad__load_tally *all = &t.scheduler.metrics.all;
     assert_int_equal(all->issued, 3 * 48);
     assert_int_equal(all->responses, 3 * 47);
     assert_int_equal(all->cancelled, 3);
-    assert_int_equal(t.core.metrics.service.min, 20 * MS);
-    assert_int_equal(t.core.metrics.service.max, 20 * MS);
-    assert_int_equal(t.core.metrics.connections, 3);
-    assert_int_equal(t.core.metrics.completed, 3);
+    assert_int_equal(t.scheduler.metrics.service.min, 20 * MS);
+    assert_int_equal(t.scheduler.metrics.service.max, 20 * MS);
+    assert_int_equal(t.scheduler.metrics.connections, 3);
+    assert_int_equal(t.scheduler.metrics.completed, 3);
     load_trial_end(&t);
 }
 
@@ -122,9 +122,9 @@ static void decision_1_idle_ticks_cost_nothing(void **state)
     scene.latency[0].value = 300 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.tick, 1000000000);
-    assert_true(t.core.counters.ticks < 20);
-    assert_int_equal(t.core.metrics.all.responses, 3);
+    assert_int_equal(t.scheduler.tick, 1000000000);
+    assert_true(t.scheduler.counters.ticks < 20);
+    assert_int_equal(t.scheduler.metrics.all.responses, 3);
     load_trial_end(&t);
 }
 
@@ -139,15 +139,15 @@ static void decision_2_an_answer_beats_its_timeout(void **state)
     scene.s.limits.timeout_ns = 50 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.timeouts, 0);
-    assert_int_equal(t.core.metrics.all.responses, 19);
+    assert_int_equal(t.scheduler.metrics.all.timeouts, 0);
+    assert_int_equal(t.scheduler.metrics.all.responses, 19);
     load_trial_end(&t);
     scene.s.limits.timeout_ns = 50 * MS - 1;
     scene.latency[0].value = 50 * MS + 1;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.responses, 0);
-    assert_int_equal(t.core.metrics.all.timeouts, 19);
+    assert_int_equal(t.scheduler.metrics.all.responses, 0);
+    assert_int_equal(t.scheduler.metrics.all.timeouts, 19);
     load_trial_end(&t);
 }
 
@@ -163,7 +163,7 @@ static void decision_2_inputs_are_sorted(void **state)
     load_trial_begin(&t, &scene.s, 1);
     load_trial_turn(&t);
     load_trial_turn(&t); /* all four are under way */
-    assert_int_equal(t.core.metrics.all.issued, 4);
+    assert_int_equal(t.scheduler.metrics.all.issued, 4);
     static const uint32_t ORDER[] = {2, 0, 3, 1};
     rad__load_input inputs[4];
     for (uint32_t i = 0; i < 4; i++)
@@ -175,9 +175,9 @@ static void decision_2_inputs_are_sorted(void **state)
                                       .at_ns = 3 * MS,
                                       .sent_ns = 2 * MS};
     rad__load_turn turn = {.now_ns = 3 * MS, .inputs = inputs, .input_count = 4};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
     turn = (rad__load_turn){.now_ns = 4 * MS, .interrupted = true};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
     rad__load_log_end(&t.log);
     assert_int_equal(load_events(&t, RAD__LOAD_RESPONSE, events, 8), 4);
     for (uint32_t i = 0; i < 4; i++) assert_int_equal(events[i].vu, i);
@@ -206,7 +206,7 @@ static void decision_3_cohorts(void **state)
         most = each[i] > most ? each[i] : most;
     }
     assert_true(most - least <= 3);
-    assert_int_equal(t.core.counters.activated, count);
+    assert_int_equal(t.scheduler.counters.activated, count);
     load_trial_end(&t);
 }
 
@@ -220,9 +220,9 @@ static void decision_3_work_is_for_those_who_are_ready(void **state)
     scene.s.pause_low_ns = 900 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.counters.activated, t.core.metrics.all.issued);
-    assert_true(t.core.counters.ticks < 20); /* all in step: nothing is looked at in between */
-    assert_true(t.core.counters.cohorts <= t.core.counters.ticks);
+    assert_int_equal(t.scheduler.counters.activated, t.scheduler.metrics.all.issued);
+    assert_true(t.scheduler.counters.ticks < 20); /* all in step: nothing is looked at in between */
+    assert_true(t.scheduler.counters.cohorts <= t.scheduler.counters.ticks);
     load_trial_end(&t);
 }
 
@@ -239,8 +239,8 @@ static void decision_4_late_answers_are_told_apart(void **state)
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
     uint32_t late = load_events(&t, RAD__LOAD_LATE, events, 64);
-    assert_int_equal(t.core.metrics.all.responses, 0);
-    assert_int_equal(t.core.metrics.late, late);
+    assert_int_equal(t.scheduler.metrics.all.responses, 0);
+    assert_int_equal(t.scheduler.metrics.late, late);
     assert_in_range(late, 17, 19);
     assert_int_equal(events[0].request, 1);
     assert_int_equal(events[0].service_ns, 60 * MS);
@@ -256,10 +256,10 @@ static void decision_5_a_full_queue_pauses_and_goes_on(void **state)
     load_scene_make(&scene, 10, 1);
     scene.s.limits.max_events = 3;
     load_trial_begin(&t, &scene.s, 1);
-    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
-    assert_int_equal(t.core.counters.deepest_queue, 3);
-    assert_true(t.core.metrics.exhausted[RAD__LOAD_QUEUE_FULL] > 0);
-    assert_in_range(t.core.metrics.all.responses, 3 * 45, 3 * 50);
+    while (!rad__load_scheduler_over(&t.scheduler)) load_trial_turn(&t);
+    assert_int_equal(t.scheduler.counters.deepest_queue, 3);
+    assert_true(t.scheduler.metrics.exhausted[RAD__LOAD_QUEUE_FULL] > 0);
+    assert_in_range(t.scheduler.metrics.all.responses, 3 * 45, 3 * 50);
     load_trial_end(&t);
 }
 
@@ -272,10 +272,10 @@ static void decision_5_an_exhausted_pool_is_tried_again(void **state)
     scene.targets[0].max_connections = 2;
     scene.s.limits.retry_ns = 7 * MS;
     load_trial_begin(&t, &scene.s, 1);
-    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
-    assert_int_equal(t.core.metrics.connections, 2);
-    assert_true(t.core.metrics.exhausted[RAD__LOAD_POOL_EXHAUSTED] > 10);
-    assert_in_range(t.core.metrics.all.responses, 2 * 30, 2 * 50);
+    while (!rad__load_scheduler_over(&t.scheduler)) load_trial_turn(&t);
+    assert_int_equal(t.scheduler.metrics.connections, 2);
+    assert_true(t.scheduler.metrics.exhausted[RAD__LOAD_POOL_EXHAUSTED] > 10);
+    assert_in_range(t.scheduler.metrics.all.responses, 2 * 30, 2 * 50);
     rad__load_log_end(&t.log);
     load_verified(&t);
     load_trial_end(&t);
@@ -290,7 +290,7 @@ static void decision_5_a_full_log_ends_the_run(void **state)
     scene.s.limits.max_log_bytes = 200000;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.exhausted, RAD__LOAD_LOG_FULL);
+    assert_int_equal(t.scheduler.exhausted, RAD__LOAD_LOG_FULL);
     assert_in_range(t.file.size, 200000, 300000);
     load_verified(&t);
     load_trial_end(&t);
@@ -306,11 +306,11 @@ static void decision_5_a_paused_turn_activates_nobody(void **state)
     load_trial_begin(&t, &scene.s, 1);
     load_trial_turn(&t);
     rad__load_turn turn = {.now_ns = 2 * MS, .paused = true};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
-    assert_int_equal(t.core.metrics.all.issued, 0);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
+    assert_int_equal(t.scheduler.metrics.all.issued, 0);
     turn = (rad__load_turn){.now_ns = 3 * MS};
-    assert_int_equal(rad__load_core_turn(&t.core, &turn, &error), 0);
-    assert_int_equal(t.core.metrics.all.issued, 3);
+    assert_int_equal(rad__load_scheduler_turn(&t.scheduler, &turn, &error), 0);
+    assert_int_equal(t.scheduler.metrics.all.issued, 3);
     load_trial_end(&t);
 }
 
@@ -327,7 +327,7 @@ static void decision_8_one_warning_for_each_long_wait(void **state)
     load_trial_run(&t);
     assert_int_equal(load_events(&t, RAD__LOAD_LONG_WAIT, events, 8), 3);
     assert_int_equal(events[2].request, 3);
-    assert_int_equal(t.core.metrics.all.responses, 3);
+    assert_int_equal(t.scheduler.metrics.all.responses, 3);
     load_verified(&t);
     load_trial_end(&t);
     scene.s.simulated.loss_ppm = 1000000; /* to the very end, and only once */
@@ -335,7 +335,7 @@ static void decision_8_one_warning_for_each_long_wait(void **state)
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
     assert_int_equal(load_events(&t, RAD__LOAD_LONG_WAIT, events, 8), 3);
-    assert_int_equal(t.core.metrics.all.timeouts, 3);
+    assert_int_equal(t.scheduler.metrics.all.timeouts, 3);
     load_trial_end(&t);
 }
 
@@ -352,7 +352,7 @@ static void decision_10_arrivals_know_their_time(void **state)
     scene.s.simulated.stall_ns = 1 * S;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_int_equal(m->arrivals, 4000);
     assert_int_equal(m->dropped, 0);
     uint64_t p95 = rad__histogram_quantile(&m->response, 95, 100), p99 = rad__histogram_quantile(&m->response, 99, 100);
@@ -372,7 +372,7 @@ static void decision_10_waiting_arrivals_are_blocked(void **state)
     scene.latency[0].value = 30 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_int_equal(rad__histogram_quantile(&m->service, 99, 100), m->service.max);
     assert_int_equal(m->service.max, 30 * MS);
     assert_true(m->response.max > 3 * S);
@@ -382,9 +382,9 @@ static void decision_10_waiting_arrivals_are_blocked(void **state)
     scene.s.schedule.drop = true;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.blocked, 0);
-    assert_true(t.core.metrics.response.max < 40 * MS);
-    assert_int_equal(t.core.metrics.arrivals + t.core.metrics.dropped, 1000);
+    assert_int_equal(t.scheduler.metrics.blocked, 0);
+    assert_true(t.scheduler.metrics.response.max < 40 * MS);
+    assert_int_equal(t.scheduler.metrics.arrivals + t.scheduler.metrics.dropped, 1000);
     load_trial_end(&t);
 }
 
@@ -402,8 +402,8 @@ static void decision_11_an_assertion_ends_the_run(void **state)
         (struct rad__load_assertion){.name = "rate", .measure = RAD__LOAD_RATE, .at_least = true, .bound = 1000};
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_true(t.core.failed);
-    assert_true(t.core.now_ns < 2 * S);
+    assert_true(t.scheduler.failed);
+    assert_true(t.scheduler.now_ns < 2 * S);
     assert_true(load_events(&t, RAD__LOAD_ASSERTION_FAILED, events, 8) >= 1);
     assert_int_equal(events[0].what, 0);
     assert_int_equal(events[0].wanted, 10 * MS);
@@ -442,9 +442,9 @@ static void decision_11_without_data_nothing_holds(void **state)
                                                            .abort = true};
         load_trial_begin_as(&t, &scene.s, 1, old ? 1 : 2);
         load_trial_run(&t);
-        assert_int_equal(t.core.now_ns, 5 * S);
-        assert_false(t.core.aborted);
-        assert_int_equal(t.core.failed, !old);
+        assert_int_equal(t.scheduler.now_ns, 5 * S);
+        assert_false(t.scheduler.aborted);
+        assert_int_equal(t.scheduler.failed, !old);
         uint32_t kind = old ? RAD__LOAD_ASSERTION_PASSED : RAD__LOAD_ASSERTION_FAILED;
         assert_int_equal(load_events(&t, kind, &event, 1), 1);
         assert_true(event.actual == (old ? CASES[i / 2].then : RAD__LOAD_NO_DATA));
@@ -467,18 +467,18 @@ static void schedules_are_followed(void **state)
     scene.stages[2] = (struct rad__load_stage){2 * S, 10, 2};
     load_trial_begin(&t, &scene.s, 1);
     uint32_t at_half = 0, at_two = 0;
-    while (!rad__load_core_over(&t.core)) {
+    while (!rad__load_scheduler_over(&t.scheduler)) {
         load_trial_turn(&t);
-        if (t.core.now_ns <= 500 * MS) at_half = t.core.running;
-        if (t.core.now_ns <= 2 * S) at_two = t.core.running;
-        if (t.core.now_ns < 3900 * MS && t.core.now_ns > 3800 * MS) {
-            assert_in_range(t.core.running, 2, 4);
-            assert_false(t.core.users[0].retires || t.core.users[1].retires); /* the oldest stay */
+        if (t.scheduler.now_ns <= 500 * MS) at_half = t.scheduler.running;
+        if (t.scheduler.now_ns <= 2 * S) at_two = t.scheduler.running;
+        if (t.scheduler.now_ns < 3900 * MS && t.scheduler.now_ns > 3800 * MS) {
+            assert_in_range(t.scheduler.running, 2, 4);
+            assert_false(t.scheduler.users[0].retires || t.scheduler.users[1].retires); /* the oldest stay */
         }
     }
     assert_in_range(at_half, 5, 5);
     assert_int_equal(at_two, 10);
-    assert_int_equal(t.core.metrics.spawned, 10);
+    assert_int_equal(t.scheduler.metrics.spawned, 10);
     rad__load_log_end(&t.log);
     load_verified(&t);
     load_trial_end(&t);
@@ -496,9 +496,9 @@ static void iterations_end_a_run(void **state)
     scene.steps[1] = (struct rad__load_step){0, 3};
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.issued, 4 * 5 * 4);
-    assert_int_equal(t.core.metrics.all.responses, 4 * 5 * 4);
-    assert_int_equal(t.core.metrics.iterations, 4 * 5);
+    assert_int_equal(t.scheduler.metrics.all.issued, 4 * 5 * 4);
+    assert_int_equal(t.scheduler.metrics.all.responses, 4 * 5 * 4);
+    assert_int_equal(t.scheduler.metrics.iterations, 4 * 5);
     load_trial_end(&t);
 }
 
@@ -512,14 +512,14 @@ static void what_is_under_way_may_finish(void **state)
     scene.s.drain_ns = 400 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.cancelled, 0);
-    assert_int_equal(t.core.metrics.all.responses, 5 * 4);
+    assert_int_equal(t.scheduler.metrics.all.cancelled, 0);
+    assert_int_equal(t.scheduler.metrics.all.responses, 5 * 4);
     load_verified(&t);
     load_trial_end(&t);
     scene.s.drain_ns = 100 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.cancelled, 5);
+    assert_int_equal(t.scheduler.metrics.all.cancelled, 5);
     load_trial_end(&t);
 }
 
@@ -532,9 +532,9 @@ static void warming_up_is_not_measured(void **state)
     scene.s.warmup_ns = 500 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_in_range(t.core.metrics.measured.responses, 22, 24);
-    assert_int_equal(t.core.metrics.all.responses, 47);
-    assert_int_equal(t.core.metrics.service.count, t.core.metrics.measured.responses);
+    assert_in_range(t.scheduler.metrics.measured.responses, 22, 24);
+    assert_int_equal(t.scheduler.metrics.all.responses, 47);
+    assert_int_equal(t.scheduler.metrics.service.count, t.scheduler.metrics.measured.responses);
     load_trial_end(&t);
 }
 
@@ -552,8 +552,8 @@ static void requests_are_drawn_by_weight(void **state)
     scene.requests[2].weight = 1000000;
     load_trial_begin(&t, &scene.s, 3);
     load_trial_run(&t);
-    const struct rad__load_by_request *r = t.core.metrics.by_request;
-    uint64_t all = t.core.metrics.all.issued;
+    const struct rad__load_by_request *r = t.scheduler.metrics.by_request;
+    uint64_t all = t.scheduler.metrics.all.issued;
     assert_in_range(all, 90000, 100000);
     assert_in_range(r[0].tally.issued * 1000 / all, 690, 710);
     assert_in_range(r[1].tally.issued * 1000 / all, 190, 210);
@@ -572,16 +572,16 @@ static void refused_connections(void **state)
     scene.s.limits.retry_ns = 100 * MS;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_in_range(t.core.metrics.all.errors, 3 * 9, 3 * 10);
-    assert_int_equal(t.core.metrics.by_fault[RAD__LOAD_REFUSED], t.core.metrics.all.errors);
+    assert_in_range(t.scheduler.metrics.all.errors, 3 * 9, 3 * 10);
+    assert_int_equal(t.scheduler.metrics.by_fault[RAD__LOAD_REFUSED], t.scheduler.metrics.all.errors);
     load_verified(&t);
     load_trial_end(&t);
     scene.s.limits.give_up_after = 4;
     load_trial_begin(&t, &scene.s, 1);
     load_trial_run(&t);
-    assert_int_equal(t.core.metrics.all.errors, 3 * 4);
-    assert_int_equal(t.core.metrics.gave_up, 3);
-    assert_true(t.core.now_ns < S);
+    assert_int_equal(t.scheduler.metrics.all.errors, 3 * 4);
+    assert_int_equal(t.scheduler.metrics.gave_up, 3);
+    assert_true(t.scheduler.now_ns < S);
     load_trial_end(&t);
 }
 
@@ -600,10 +600,10 @@ static void streams_end_with_their_connection(void **state)
     scene.targets[0].requests_per_connection = 50;
     scene.s.simulated.reset_ppm = 20000;
     load_trial_begin(&t, &scene.s, 3);
-    while (!rad__load_core_over(&t.core)) load_trial_turn(&t);
+    while (!rad__load_scheduler_over(&t.scheduler)) load_trial_turn(&t);
     rad__load_log_end(&t.log);
     load_verified(&t);
-    const rad__load_metrics *m = &t.core.metrics;
+    const rad__load_metrics *m = &t.scheduler.metrics;
     assert_true(m->all.responses > 1000);
     assert_true(m->by_fault[RAD__LOAD_RESET] > 3 * m->all.issued * 2 / 100); /* those beside it, too */
     assert_true(m->connections >= m->all.issued / 50);
