@@ -261,6 +261,26 @@ static void rule_layout(const struct source *s)
     if (s->size > 0 && s->text[s->size - 1] != '\n') found(s, s->line_count, "no newline at the end of the file");
 }
 
+/* ---- guard: a header is included once ------------------------------------------------------------ */
+
+/* src/lab/json.h has RAD_LAB_JSON_H, include/raddle/io.h RADDLE_IO_H: two files cannot share a name by accident. */
+static void rule_guard(const struct source *s)
+{
+    if ((!s->in_src && !s->in_include) || !tidy_ends_with(s->path, ".h")) return;
+    char wanted[256];
+    snprintf(wanted, sizeof wanted, "%s%s", s->in_src ? "RAD_" : "", strchr(s->path, '/') + 1);
+    for (char *at = wanted; *at; at++) *at = isalnum((unsigned char)*at) ? (char)toupper((unsigned char)*at) : '_';
+    struct word w;
+    for (size_t at = 0; tidy_next_word(s, s->code, &at, &w);) {
+        if (!tidy_word_is(&w, "ifndef")) continue;
+        size_t line = tidy_line_of(s, w.offset);
+        if (!tidy_next_word(s, s->code, &at, &w) || !tidy_word_is(&w, wanted))
+            found(s, line, "the include guard of this path is %s", wanted);
+        return;
+    }
+    found(s, 1, "no include guard; it would be %s", wanted);
+}
+
 /* ---- call: banned functions, each with what to use instead --------------------------------------- */
 
 #define CLOCK  "read the clock through os, or take the time as an argument"
@@ -544,9 +564,9 @@ static const struct {
     const char *name;
     void (*check)(const struct source *);
 } RULES[] = {
-    {"include", rule_include}, {"length", rule_length},   {"layout", rule_layout},
-    {"call", rule_call},       {"word", rule_word},       {"todo", rule_todo},
-    {"atomic", rule_atomic},   {"address", rule_address}, {"gate", rule_gate},
+    {"include", rule_include}, {"length", rule_length}, {"layout", rule_layout}, {"guard", rule_guard},
+    {"call", rule_call},       {"word", rule_word},     {"todo", rule_todo},     {"atomic", rule_atomic},
+    {"address", rule_address}, {"gate", rule_gate},
 };
 enum { RULE_COUNT = sizeof RULES / sizeof *RULES };
 

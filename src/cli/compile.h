@@ -1,6 +1,6 @@
 /* compile.h — `raddle cc` and `raddle c++`: the user's compiler, with what makes memory visible to the lab. */
-#ifndef RADDLE_CLI_COMPILE_H
-#define RADDLE_CLI_COMPILE_H
+#ifndef RAD_CLI_COMPILE_H
+#define RAD_CLI_COMPILE_H
 
 #include "command/cli.h"
 

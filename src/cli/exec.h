@@ -1,6 +1,6 @@
 /* exec.h — what the parts of `raddle exec` share: bounds of generated cases as options, and their words. */
-#ifndef RADDLE_CLI_EXEC_H
-#define RADDLE_CLI_EXEC_H
+#ifndef RAD_CLI_EXEC_H
+#define RAD_CLI_EXEC_H
 
 #include "command/hunt.h"
 #include "parts.h"

@@ -3,8 +3,8 @@
  * Item i is done by process i mod N, which sends its result, a record without pointers, through a pipe. The caller
  * takes results strictly by number, so nothing it says depends on N. With one job everything happens in the caller. An
  * item whose process was killed is done again by another. */
-#ifndef RADDLE_CLI_FAN_H
-#define RADDLE_CLI_FAN_H
+#ifndef RAD_CLI_FAN_H
+#define RAD_CLI_FAN_H
 
 #include "command/cli.h"
 

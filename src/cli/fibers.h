@@ -1,6 +1,6 @@
 /* fibers.h — a program without machines of its own, whose fibers are put under test. */
-#ifndef RADDLE_CLI_FIBERS_H
-#define RADDLE_CLI_FIBERS_H
+#ifndef RAD_CLI_FIBERS_H
+#define RAD_CLI_FIBERS_H
 
 #include "command/shell.h"
 

@@ -1,6 +1,6 @@
 /* flow.h — what the parts of `raddle flow` share. */
-#ifndef RADDLE_CLI_FLOW_H
-#define RADDLE_CLI_FLOW_H
+#ifndef RAD_CLI_FLOW_H
+#define RAD_CLI_FLOW_H
 
 #include "command/json.h"
 #include "parts.h"

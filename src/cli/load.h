@@ -1,6 +1,6 @@
 /* load.h — what the parts of `raddle load` share. */
-#ifndef RADDLE_CLI_LOAD_H
-#define RADDLE_CLI_LOAD_H
+#ifndef RAD_CLI_LOAD_H
+#define RAD_CLI_LOAD_H
 
 #include "parts.h"
 

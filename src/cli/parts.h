@@ -1,6 +1,6 @@
 /* parts.h — the verbs that only `raddle` has, and verbs whose first word names one of their parts. */
-#ifndef RADDLE_CLI_PARTS_H
-#define RADDLE_CLI_PARTS_H
+#ifndef RAD_CLI_PARTS_H
+#define RAD_CLI_PARTS_H
 
 #include "command/options.h"
 

@@ -1,6 +1,6 @@
 /* program.h — verbs on machines that are in another program or shared object. */
-#ifndef RADDLE_CLI_PROGRAM_H
-#define RADDLE_CLI_PROGRAM_H
+#ifndef RAD_CLI_PROGRAM_H
+#define RAD_CLI_PROGRAM_H
 
 #include "command/shell.h"
 

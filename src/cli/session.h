@@ -1,6 +1,6 @@
 /* session.h — what the parts of `raddle session` share: the file, and how it is run. */
-#ifndef RADDLE_CLI_SESSION_H
-#define RADDLE_CLI_SESSION_H
+#ifndef RAD_CLI_SESSION_H
+#define RAD_CLI_SESSION_H
 
 #include "command/hunt.h"
 #include "parts.h"

@@ -3,8 +3,8 @@
  * The verbs in this folder work on any machine; src/cli has the verbs that only `raddle` has.
  * Results go to stdout through the out_ functions, which remember the first failed write; everything
  * else goes to stderr. The command line sees the library through <raddle/…>; of its inside it uses base and os. */
-#ifndef RADDLE_COMMAND_CLI_H
-#define RADDLE_COMMAND_CLI_H
+#ifndef RAD_COMMAND_CLI_H
+#define RAD_COMMAND_CLI_H
 
 #include "base/suggest.h"
 

@@ -1,6 +1,6 @@
 /* coverage.h — what an exploration covered, so that "nothing found" is a statement. */
-#ifndef RADDLE_CLI_COVERAGE_H
-#define RADDLE_CLI_COVERAGE_H
+#ifndef RAD_COMMAND_COVERAGE_H
+#define RAD_COMMAND_COVERAGE_H
 
 #include "hunt.h"
 

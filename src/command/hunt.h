@@ -2,8 +2,8 @@
  *
  * Files are NAME.raddle.json, NAME-2.raddle.json, … in the order in which the identities were found, and
  * NAME.min.raddle.json, … for the minimised ones. NAME is the machine's, or that of the case file. */
-#ifndef RADDLE_CLI_HUNT_H
-#define RADDLE_CLI_HUNT_H
+#ifndef RAD_COMMAND_HUNT_H
+#define RAD_COMMAND_HUNT_H
 
 #include "keep.h"
 #include "progress.h"

@@ -1,6 +1,6 @@
 /* json.h — writes one JSON value to stdout, piece by piece (base/json_out.h). A key is NULL inside an array. */
-#ifndef RADDLE_CLI_JSON_H
-#define RADDLE_CLI_JSON_H
+#ifndef RAD_COMMAND_JSON_H
+#define RAD_COMMAND_JSON_H
 
 #include "cli.h"
 

@@ -1,7 +1,7 @@
 /* keep.h — keeping artifacts: their names, the files, and the base64 form where no file can be
  * written; shrinking one and telling what came of it. */
-#ifndef RADDLE_CLI_KEEP_H
-#define RADDLE_CLI_KEEP_H
+#ifndef RAD_COMMAND_KEEP_H
+#define RAD_COMMAND_KEEP_H
 
 #include "json.h"
 

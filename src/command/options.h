@@ -1,6 +1,6 @@
 /* options.h — the options of a command as a table: parsing, ranges, suggestions and --help come from it. */
-#ifndef RADDLE_CLI_OPTIONS_H
-#define RADDLE_CLI_OPTIONS_H
+#ifndef RAD_COMMAND_OPTIONS_H
+#define RAD_COMMAND_OPTIONS_H
 
 #include "cli.h"
 

@@ -1,6 +1,6 @@
 /* program.h — a program of the user's, without machines of its own, as the machine that the verbs work on. */
-#ifndef RADDLE_COMMAND_PROGRAM_H
-#define RADDLE_COMMAND_PROGRAM_H
+#ifndef RAD_COMMAND_PROGRAM_H
+#define RAD_COMMAND_PROGRAM_H
 
 #include "cli.h"
 

@@ -1,6 +1,6 @@
 /* progress.h — one line on a terminal's stderr, rewritten. Nothing at all when it is no terminal. */
-#ifndef RADDLE_CLI_PROGRESS_H
-#define RADDLE_CLI_PROGRESS_H
+#ifndef RAD_COMMAND_PROGRESS_H
+#define RAD_COMMAND_PROGRESS_H
 
 #include "cli.h"
 

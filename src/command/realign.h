@@ -1,6 +1,6 @@
 /* realign.h — what became of a recorded run in code that was edited, in words and in JSON. */
-#ifndef RADDLE_CLI_REALIGN_H
-#define RADDLE_CLI_REALIGN_H
+#ifndef RAD_COMMAND_REALIGN_H
+#define RAD_COMMAND_REALIGN_H
 
 #include "json.h"
 

@@ -1,6 +1,6 @@
 /* repeat.h — does a program under test make the same run again, in another process, when the choices are the same? */
-#ifndef RADDLE_COMMAND_REPEAT_H
-#define RADDLE_COMMAND_REPEAT_H
+#ifndef RAD_COMMAND_REPEAT_H
+#define RAD_COMMAND_REPEAT_H
 
 #include "cli.h"
 

@@ -1,6 +1,6 @@
 /* report.h — verdicts, targets and measures in words and in JSON, the same in every verb. */
-#ifndef RADDLE_CLI_REPORT_H
-#define RADDLE_CLI_REPORT_H
+#ifndef RAD_COMMAND_REPORT_H
+#define RAD_COMMAND_REPORT_H
 
 #include "json.h"
 

@@ -1,7 +1,7 @@
 /* shell.h — what `raddle` and a program with machines do alike from main on: look at the terminal and the environment,
  * find the verb. Signals are in os/signal.h. */
-#ifndef RADDLE_COMMAND_SHELL_H
-#define RADDLE_COMMAND_SHELL_H
+#ifndef RAD_COMMAND_SHELL_H
+#define RAD_COMMAND_SHELL_H
 
 #include "options.h"
 

@@ -1,6 +1,6 @@
 /* show_log.h — a decision log, printed. */
-#ifndef RADDLE_COMMAND_SHOW_LOG_H
-#define RADDLE_COMMAND_SHOW_LOG_H
+#ifndef RAD_COMMAND_SHOW_LOG_H
+#define RAD_COMMAND_SHOW_LOG_H
 
 #include "report.h"
 

@@ -1,6 +1,6 @@
 /* suppressions.h — `--suppress FILE`: races that do not count, and what became of each line of the file. */
-#ifndef RADDLE_COMMAND_SUPPRESSIONS_H
-#define RADDLE_COMMAND_SUPPRESSIONS_H
+#ifndef RAD_COMMAND_SUPPRESSIONS_H
+#define RAD_COMMAND_SUPPRESSIONS_H
 
 #include "json.h"
 

@@ -4,8 +4,8 @@
  *     test_goals.c    rad_sometimes: which were met, in all runs of a test
  *     test_threads.c  a test on threads, which the program does by itself
  *     test_report.c   lines for people, TAP, JSON, JUnit */
-#ifndef RADDLE_COMMAND_TEST_H
-#define RADDLE_COMMAND_TEST_H
+#ifndef RAD_COMMAND_TEST_H
+#define RAD_COMMAND_TEST_H
 
 #include "hunt.h"
 #include "program.h"

@@ -1,6 +1,6 @@
 /* debug.h — a run of a program under test in gdb: it stops where the run fails. */
-#ifndef RAD_LAB_DEBUG_H
-#define RAD_LAB_DEBUG_H
+#ifndef RAD_LAB_PROGRAMS_DEBUG_H
+#define RAD_LAB_PROGRAMS_DEBUG_H
 
 #include <raddle/lab.h>
 

@@ -5,8 +5,8 @@
  * writes a rad_hello: batches and records are memory as it is, so both have to be of one build. Then it does batches
  * (serve.h), or what stream.h says.
  */
-#ifndef RAD_LAB_HELLO_H
-#define RAD_LAB_HELLO_H
+#ifndef RAD_LAB_PROGRAMS_HELLO_H
+#define RAD_LAB_PROGRAMS_HELLO_H
 
 #include "base/check.h"
 

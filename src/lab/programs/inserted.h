@@ -3,8 +3,8 @@
  *
  * A plain access becomes a point when its place has raced. The names of these places, as identities of races have
  * them, are in the body of the case, in alphabetical order: so a file has them, and replays with the same points. */
-#ifndef RAD_LAB_INSERTED_H
-#define RAD_LAB_INSERTED_H
+#ifndef RAD_LAB_PROGRAMS_INSERTED_H
+#define RAD_LAB_PROGRAMS_INSERTED_H
 
 #include "base/check.h"
 

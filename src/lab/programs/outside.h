@@ -1,7 +1,7 @@
 /* outside.h — what a program under test did to the world outside of its process: texts such as "unlink(notes.txt)",
  * each once. */
-#ifndef RAD_LAB_OUTSIDE_H
-#define RAD_LAB_OUTSIDE_H
+#ifndef RAD_LAB_PROGRAMS_OUTSIDE_H
+#define RAD_LAB_PROGRAMS_OUTSIDE_H
 
 #include "base/check.h"
 

@@ -2,8 +2,8 @@
  * offset in it: stream.h) to functions, lines and source text. By debug information; by symbols where there is none.
  *
  * Places are for people: a story has them, a trace does not. */
-#ifndef RAD_LAB_PLACES_H
-#define RAD_LAB_PLACES_H
+#ifndef RAD_LAB_PROGRAMS_PLACES_H
+#define RAD_LAB_PROGRAMS_PLACES_H
 
 #include "lab/programs/stream.h"
 

@@ -1,6 +1,6 @@
 /* source_line.h — lines of source files, to be quoted. Files stay in memory until they are closed. */
-#ifndef RAD_LAB_SOURCE_LINE_H
-#define RAD_LAB_SOURCE_LINE_H
+#ifndef RAD_LAB_PROGRAMS_SOURCE_LINE_H
+#define RAD_LAB_PROGRAMS_SOURCE_LINE_H
 
 #include "base/check.h"
 

@@ -1,8 +1,8 @@
 /* source_name.h — the source file of an instruction of a program under test, for the patterns of --suppress. Its
  * process asks while it runs (serve.h), when a race is met there for the first time: so nothing is read of what does
  * not race, and libraries that are loaded late are known, too. */
-#ifndef RAD_LAB_SOURCE_NAME_H
-#define RAD_LAB_SOURCE_NAME_H
+#ifndef RAD_LAB_PROGRAMS_SOURCE_NAME_H
+#define RAD_LAB_PROGRAMS_SOURCE_NAME_H
 
 #include "base/check.h"
 

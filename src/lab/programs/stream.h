@@ -8,8 +8,8 @@
  *                                <----------  DONE: it has been done (of IDLE: the answer)
  *
  * Both processes are of one build: hello.h checks that. A process that has died is the end of its stream. */
-#ifndef RAD_LAB_STREAM_H
-#define RAD_LAB_STREAM_H
+#ifndef RAD_LAB_PROGRAMS_STREAM_H
+#define RAD_LAB_PROGRAMS_STREAM_H
 
 #include "base/bytes.h"
 

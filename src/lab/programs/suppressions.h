@@ -1,6 +1,6 @@
 /* suppressions.h — races that do not count, from text; rad_suppressions_read is the same from a file. */
-#ifndef RAD_LAB_SUPPRESSIONS_H
-#define RAD_LAB_SUPPRESSIONS_H
+#ifndef RAD_LAB_PROGRAMS_SUPPRESSIONS_H
+#define RAD_LAB_PROGRAMS_SUPPRESSIONS_H
 
 #include "base/error.h"
 

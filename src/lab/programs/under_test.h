@@ -7,8 +7,8 @@
  *
  * Only a program that the user has typed is ever started: rad__under_test_set has it. A file names its arguments,
  * which must be those that were typed. */
-#ifndef RAD_LAB_UNDER_TEST_H
-#define RAD_LAB_UNDER_TEST_H
+#ifndef RAD_LAB_PROGRAMS_UNDER_TEST_H
+#define RAD_LAB_PROGRAMS_UNDER_TEST_H
 
 #include "base/check.h"
 #include "lab/programs/hello.h"

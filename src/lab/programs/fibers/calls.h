@@ -10,8 +10,8 @@
  * Refused    by name.
  *
  * These are all calls of Linux 6.1 for x86-64. A newer one is marked by its number. */
-#ifndef RAD_LAB_FIBERS_CALLS_H
-#define RAD_LAB_FIBERS_CALLS_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_CALLS_H
+#define RAD_LAB_PROGRAMS_FIBERS_CALLS_H
 
 /* clang-format off */
 #define RAD_CALLS_SIMULATED(CALL) \

@@ -1,6 +1,6 @@
 /* counter.h — the processor's counter of time, and the system's page of clocks: see counter.c. */
-#ifndef RAD_LAB_FIBERS_COUNTER_H
-#define RAD_LAB_FIBERS_COUNTER_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_COUNTER_H
+#define RAD_LAB_PROGRAMS_FIBERS_COUNTER_H
 
 #include "base/check.h"
 

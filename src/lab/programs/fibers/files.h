@@ -2,8 +2,8 @@
  *
  * Names are for people: those of C++ as they are written there (cxx.c), without what compilers add to copies of
  * functions. They stay as long as the run. */
-#ifndef RAD_LAB_FIBERS_FILES_H
-#define RAD_LAB_FIBERS_FILES_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_FILES_H
+#define RAD_LAB_PROGRAMS_FIBERS_FILES_H
 
 #include "base/check.h"
 

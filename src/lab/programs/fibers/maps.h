@@ -1,6 +1,6 @@
 /* maps.h — which addresses a process has, and what changed since: /proc/self/maps as ranges. */
-#ifndef RAD_LAB_FIBERS_MAPS_H
-#define RAD_LAB_FIBERS_MAPS_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_MAPS_H
+#define RAD_LAB_PROGRAMS_FIBERS_MAPS_H
 
 #include "base/check.h"
 

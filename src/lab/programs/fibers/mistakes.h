@@ -1,7 +1,7 @@
 /* mistakes.h — see mistakes.c. The calls are production's, with a look before them; points.c has them in the place of
  * those. */
-#ifndef RAD_LAB_FIBERS_MISTAKES_H
-#define RAD_LAB_FIBERS_MISTAKES_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_MISTAKES_H
+#define RAD_LAB_PROGRAMS_FIBERS_MISTAKES_H
 
 #include "lab/programs/fibers/stage.h"
 

@@ -7,8 +7,8 @@
  *           what was freed.
  * Doubt     memory that is shared with others, more than 64 MB of it, or timers with functions of the
  *           program: rad__reach_begin says no. */
-#ifndef RAD_LAB_FIBERS_REACH_H
-#define RAD_LAB_FIBERS_REACH_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_REACH_H
+#define RAD_LAB_PROGRAMS_FIBERS_REACH_H
 
 #include "lab/programs/fibers/stage.h"
 

@@ -2,8 +2,8 @@
  * rad__name.
  *
  * tools/seam.sh renames these symbols in the objects of rt, and nothing else; seam.txt lists them. */
-#ifndef RAD_LAB_FIBERS_SEAM_H
-#define RAD_LAB_FIBERS_SEAM_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_SEAM_H
+#define RAD_LAB_PROGRAMS_FIBERS_SEAM_H
 
 #include "lab/programs/fibers/stage.h"
 

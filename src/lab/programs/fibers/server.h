@@ -15,8 +15,8 @@
  * Early     If what precedes the first decision opens something that a fork does not copy (a descriptor, memory that is
  *           shared), or dies, it is part of each run: runs begin with main. A first child tries, and tells which it
  *           is. */
-#ifndef RAD_LAB_FIBERS_SERVER_H
-#define RAD_LAB_FIBERS_SERVER_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_SERVER_H
+#define RAD_LAB_PROGRAMS_FIBERS_SERVER_H
 
 #include "lab/programs/fibers/snapshot.h"
 #include "lab/programs/hello.h"

@@ -1,7 +1,7 @@
 /* sites.h — what a runner of a program under test does next, and what can be wrong with it: the same in the program's
  * process and in raddle. */
-#ifndef RAD_LAB_FIBERS_SITES_H
-#define RAD_LAB_FIBERS_SITES_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_SITES_H
+#define RAD_LAB_PROGRAMS_FIBERS_SITES_H
 
 #include "rt/ops.h"
 

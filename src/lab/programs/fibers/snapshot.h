@@ -20,8 +20,8 @@
  * everything (a few µs for small programs, too much for others); userfaultfd and a gate for all system calls (more
  * exact, but not allowed in many containers, and a µs for each call). What this one misses the audits find
  * (server.h). */
-#ifndef RAD_LAB_FIBERS_SNAPSHOT_H
-#define RAD_LAB_FIBERS_SNAPSHOT_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_SNAPSHOT_H
+#define RAD_LAB_PROGRAMS_FIBERS_SNAPSHOT_H
 
 #include "base/check.h"
 

@@ -14,8 +14,8 @@
  *
  * All state is in `rad__stage` and in memory that a fork copies. What the kernel keeps is shared with the parent
  * (heap.c). */
-#ifndef RAD_LAB_FIBERS_STAGE_H
-#define RAD_LAB_FIBERS_STAGE_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_STAGE_H
+#define RAD_LAB_PROGRAMS_FIBERS_STAGE_H
 
 #include "base/digest.h"
 #include "exec/thread/thread.h"

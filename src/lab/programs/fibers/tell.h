@@ -4,8 +4,8 @@
  * Explorations have the kernel in the program's process, for speed. A run that is told step by step (a story, a log)
  * has its kernel in raddle, where everything that watches a run works as for other machines; then each call is a
  * record of a stream, and numbers are counted here as the kernel counts them (stream.h). */
-#ifndef RAD_LAB_FIBERS_TELL_H
-#define RAD_LAB_FIBERS_TELL_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_TELL_H
+#define RAD_LAB_PROGRAMS_FIBERS_TELL_H
 
 #include "core/kernel.h"
 

@@ -9,8 +9,8 @@
  *
  * A call that may have to wait says so with its point: its runner can be chosen only while the call would not block. So
  * nobody tries in vain, and who of several gets a lock is the kernel's ordinary choice. */
-#ifndef RAD_LAB_THREADS_THREADS_H
-#define RAD_LAB_THREADS_THREADS_H
+#ifndef RAD_LAB_PROGRAMS_THREADS_THREADS_H
+#define RAD_LAB_PROGRAMS_THREADS_THREADS_H
 
 #include "lab/programs/fibers/stage.h"
 

@@ -3,8 +3,8 @@
  *
  * Each program and shared object has its own copy of stub.c, hidden in it. The library defines `rad_watched`; without
  * it that name is a weak reference to nothing, and the calls do what the code says. */
-#ifndef RAD_LAB_WATCHED_CALLS_H
-#define RAD_LAB_WATCHED_CALLS_H
+#ifndef RAD_LAB_PROGRAMS_WATCHED_CALLS_H
+#define RAD_LAB_PROGRAMS_WATCHED_CALLS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  *
  * Arguments are numbered from 1, the result is 0. Ranges in which each byte is certain to be used: of a string that
  * is searched up to what was found, of two that are compared up to the first difference. */
-#ifndef RAD_LAB_WATCHED_LIBC_H
-#define RAD_LAB_WATCHED_LIBC_H
+#ifndef RAD_LAB_PROGRAMS_WATCHED_LIBC_H
+#define RAD_LAB_PROGRAMS_WATCHED_LIBC_H
 
 #include "lab/programs/watched/watched.h"
 

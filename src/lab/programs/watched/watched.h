@@ -15,8 +15,8 @@
  *
  * A *view* is what a fiber or thread has heard of. There are few: one that has ended leaves its component to the next
  * one, and when there are more fibers than components, some share. That can hide a race and never makes one. */
-#ifndef RAD_LAB_WATCHED_WATCHED_H
-#define RAD_LAB_WATCHED_WATCHED_H
+#ifndef RAD_LAB_PROGRAMS_WATCHED_WATCHED_H
+#define RAD_LAB_PROGRAMS_WATCHED_WATCHED_H
 
 #include "core/spin.h"
 #include "lab/order.h"

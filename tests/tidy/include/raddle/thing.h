@@ -1,4 +1,7 @@
 /* A public header includes C's own headers and public ones. */
+#ifndef RADDLE_OTHER_H /* expect: guard */
+#define RADDLE_OTHER_H
+
 #include <stddef.h>
 #include <stdint.h>
 #include <raddle/other.h>
@@ -8,3 +11,4 @@
 #include "other.h" /* expect: include */
 
 int rad_thing_count(void); /* FIXME expect: todo */
+#endif

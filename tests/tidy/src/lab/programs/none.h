@@ -1,0 +1,2 @@
+/* Included twice it would be there twice. expect: guard */
+int rad__twice;
