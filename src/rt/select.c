@@ -6,6 +6,7 @@
  * Passes    The first pass tries one case after the other, each with its own lock. That costs less than all locks
  *           at once, which the second pass (rad__wait) takes: only then can select wait, or say that no case can be
  *           done. The second pass has the clauses in the drawn order.
+ * Tested    In a program under test the drawn order is a choice of the lab: lab/programs/fibers/select_choice.c.
  *
  * Rejected: drawing only where a walk around the cases begins (a case behind many that cannot be done gets their share,
  * too: of eight cases with 0 and 1 ready, 0 is done in seven of eight selects). */

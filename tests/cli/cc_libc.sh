@@ -1,6 +1,6 @@
 #!/bin/bash
 # `raddle cc`: what functions of the C library read and write counts for the code that calls them. The table of them is
-# src/lab/programs/watched/libc.h; docs/threads-under-test.md lists its names, and tests/programs/memory_libc.c calls each.
+# src/lab/programs/watched/libc_memory.h; docs/threads-under-test.md lists its names, and tests/programs/memory_libc.c calls each.
 . "$(dirname "$0")/tap"
 . "$(dirname "$0")/user"
 LC_ALL=C.UTF-8
@@ -8,7 +8,7 @@ export LC_ALL
 export RADDLE_CC=${CC:-cc}
 
 # ---- The table -----------------------------------------------------------------------------------------------------
-grep -o 'CALL([a-z0-9_]*,' "$src/src/lab/programs/watched/libc.h" | sed 's/CALL(//; s/,//' | LC_ALL=C sort >table
+grep -o 'CALL([a-z0-9_]*,' "$src/src/lab/programs/watched/libc_memory.h" | sed 's/CALL(//; s/,//' | LC_ALL=C sort >table
 sed -n '/^### Functions of the C library/,/^##* /p' "$src/docs/threads-under-test.md" | grep '^| `' | grep -o '`[a-z0-9_]*`' | tr -d '`' |
     LC_ALL=C sort >documented
 same table documented "the docs list the table"

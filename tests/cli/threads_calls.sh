@@ -4,15 +4,15 @@
 
 # The table in the source is the one in the docs.
 for row in SIMULATED:simulated WAITING:waits PASSED:passed NOTED:noted STAYING:stays MARKED:marked REFUSED:refused; do
-    sed -n "/^#define RAD_CALLS_${row%%:*}(/,/^$/p" "$src/src/lab/programs/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | sed 's/CALL(//; s/)//' | LC_ALL=C sort >coded
+    sed -n "/^#define RAD_CALLS_${row%%:*}(/,/^$/p" "$src/src/lab/programs/system_calls.h" | grep -o 'CALL([a-z0-9_]*)' | sed 's/CALL(//; s/)//' | LC_ALL=C sort >coded
     sed -n '/^## System calls/,/^## /p' "$src/docs/threads-under-test.md" | grep "^| ${row#*:} |" | cut -d'|' -f3 | grep -o '`[a-z0-9_]*`' | tr -d '`' | LC_ALL=C sort >documented
     same coded documented "system calls that are ${row#*:}: the docs have those of the source"
 done
-sed -n 's/.*/&/; /^#define RAD_CALLS/,/^$/p' "$src/src/lab/programs/fibers/calls.h" | grep -o 'CALL([a-z0-9_]*)' | LC_ALL=C sort | uniq -d >twice
+sed -n 's/.*/&/; /^#define RAD_CALLS/,/^$/p' "$src/src/lab/programs/system_calls.h" | grep -o 'CALL([a-z0-9_]*)' | LC_ALL=C sort | uniq -d >twice
 check "none has two rows" [ ! -s twice ]
 if [ "$(uname -m)" = x86_64 ]; then
     echo '#include <sys/syscall.h>' | $cc -E -dM - | awk '$2 ~ /^__NR_/ && $3 <= 450 { print "CALL(" substr($2, 6) ")" }' | LC_ALL=C sort -u >known
-    grep -o 'CALL([a-z0-9_]*)' "$src/src/lab/programs/fibers/calls.h" | LC_ALL=C sort -u | LC_ALL=C comm -23 known - >without
+    grep -o 'CALL([a-z0-9_]*)' "$src/src/lab/programs/system_calls.h" | LC_ALL=C sort -u | LC_ALL=C comm -23 known - >without
     check "every call of Linux 6.1 has a row" [ -s known -a ! -s without ]
 fi
 

@@ -6,8 +6,8 @@
  *           Here it waits for the clock, and the others can run. It is not canceled, as it is not in production.
  * Alarms    lab/programs/threads/alarms.c. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 
 #include <errno.h>
 #include <sched.h>

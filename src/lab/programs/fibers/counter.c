@@ -12,8 +12,8 @@
 #define _GNU_SOURCE
 #include "lab/programs/fibers/counter.h"
 
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/snapshot.h"
 
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  * would have. An exploration does without: there the parent sees the death, which is all it needs. Where a program
  * hangs is told the same way: a timer's signal ends the step that does not return. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/server.h"
 
 #include "lab/programs/fibers/stage.h"

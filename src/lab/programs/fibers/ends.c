@@ -7,8 +7,8 @@
  * A program that has registered nothing, and has no destructors, ends at once: to go through all libraries would be a
  * twelfth of the time of a run of 32 steps, and write to pages that a process of its own would have to copy. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 
 #include "lab/programs/fibers/server.h"
 

@@ -1,7 +1,7 @@
 /* identity.c — the numbers by which the system knows the process of a program under test. Each run has another process,
  * and each time the program is run others; it sees the same ones. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <sys/syscall.h>

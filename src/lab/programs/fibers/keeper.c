@@ -6,7 +6,7 @@
 #include "lab/programs/fibers/server.h"
 
 #include "base/alloc.h"
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/maps.h"
 #include "lab/programs/fibers/reach.h"
 #include "lab/programs/fibers/stage.h"
@@ -61,7 +61,7 @@ void rad__die_of(int status)
     rad__process_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
 }
 
-/* Finds those of the C library (libc.h) that children make: each would look for them again, and write to a dozen
+/* Finds those of the C library (interposed.h) that children make: each would look for them again, and write to a dozen
  * pages. */
 static void calls_find(void)
 {

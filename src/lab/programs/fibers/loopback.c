@@ -8,8 +8,8 @@
  * The bound TCP socket is kept, so that the port is not another's; nobody from outside can connect to it. A server that
  * listens at all addresses is meant for others, and is left as it is. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <arpa/inet.h>

@@ -5,7 +5,7 @@
  * the C library calls by itself is not seen here: the page tables, the map of the process and its descriptors show
  * it. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/snapshot.h"
 #include "lab/programs/fibers/stage.h"
 #include "lab/programs/threads/threads.h"

@@ -11,7 +11,7 @@
  * gives all blocks. */
 #define _GNU_SOURCE
 #include "lab/programs/fibers/files.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/mistakes.h"
 #include "lab/programs/fibers/server.h"
 #include "lab/programs/watched/watched.h"

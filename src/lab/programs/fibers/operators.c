@@ -5,7 +5,7 @@
  * library's, which call malloc and free. Operators that come from anywhere else, as a program's own do, are left alone,
  * and so are all where the allocator gives malloc's blocks, too. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/mistakes.h"
 
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
  * In the directory of --scratch, which is the run's own, nothing is marked. Names are compared as they are written: one
  * that is relative or begins with the directory, and has no "..", is in it. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/snapshot.h"
 
 #include "lab/programs/fibers/server.h"

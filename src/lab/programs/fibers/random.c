@@ -1,7 +1,7 @@
 /* random.c — random numbers of the system for a program under test: the same ones in each run. */
 #define _GNU_SOURCE
 #include "base/prng.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -5,7 +5,7 @@
  * Before main there is no kernel to tell: then the process ends, and says why on its standard error. */
 #define _GNU_SOURCE
 #include "base/readable.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/server.h"
 
 #include <stdarg.h>

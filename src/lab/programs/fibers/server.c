@@ -3,7 +3,7 @@
 #include "lab/programs/fibers/server.h"
 
 #include "base/alloc.h"
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/reach.h"
 #include "lab/programs/fibers/stage.h"
 #include "lab/programs/fibers/tell.h"

@@ -1,9 +1,9 @@
 /* sockets.c — connections of a program under test. One to a socket on which the program itself listens stays inside;
  * one to anybody else is marked, and the summary names it. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
-#include "lab/programs/watched/libc.h"
+#include "lab/programs/watched/libc_memory.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -78,7 +78,7 @@ RAD_ANSWER(int, connect, (int fd, const struct sockaddr *address, socklen_t leng
 RAD_ANSWER(ssize_t, sendto,
            (int fd, const void *bytes, size_t size, int flags, const struct sockaddr *address, socklen_t length))
 {
-    const long words[] = {fd, (long)(uintptr_t)bytes, (long)size}; /* tidy: address ok: libc.h */
+    const long words[] = {fd, (long)(uintptr_t)bytes, (long)size}; /* tidy: address ok: libc_memory.h */
     rad__libc_begins(RAD_LIBC_sendto, words, __builtin_return_address(0));
     reaches("sendto", address);
     if (!rad__descriptor_waits(__builtin_return_address(0), RAD_AT_write, fd, true)) return -1;

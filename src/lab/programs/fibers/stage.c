@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "core/kernel.h"
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/outside.h"
 #include "lab/programs/threads/threads.h"

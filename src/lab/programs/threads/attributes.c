@@ -1,7 +1,7 @@
 /* attributes.c — what a thread is to the system: its name, its priority. A run has one thread of the
  * system, so these are kept and told again, and have no other effect. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/snapshot.h"
 #include "lab/programs/threads/threads.h"
 

@@ -8,8 +8,8 @@
  *
  * Donors are used as they are: of a run, which is a fork, they are memory only (donor.c). */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <limits.h>

@@ -5,7 +5,7 @@
  * pthread_exit: the C library unwinds the stack. That a thread may be cancelled at any instruction
  * (PTHREAD_CANCEL_ASYNCHRONOUS) is refused when it would happen: between two points nothing is interrupted. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  *
  * A wait is two steps: it gives the mutex back and waits; signalled, or late, it waits for the mutex (wait.c). */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"
 #include "lab/rig.h"

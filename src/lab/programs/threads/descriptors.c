@@ -9,10 +9,10 @@
  * A write may block in its middle. It is therefore made in parts, each without blocking; so is a read of all that was
  * asked for. Calls by the lab itself, and by the runtime of fibers, are the real ones. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/snapshot.h"
 #include "lab/programs/threads/threads.h"
-#include "lab/programs/watched/libc.h"
+#include "lab/programs/watched/libc_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,7 @@ static bool is_explored(const void *caller)
 #define EXPLORED() is_explored(__builtin_return_address(0))
 
 /* Of watched code: what the call reads and writes. */
-#define WORD(p)           ((long)(uintptr_t)(p)) /* tidy: address ok: as libc.h has it */
+#define WORD(p)           ((long)(uintptr_t)(p)) /* tidy: address ok: as interposed.h has it */
 #define BEGINS(name, ...) rad__libc_begins(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, __builtin_return_address(0))
 #define ENDS(name, result, ...)                                                                                        \
     rad__libc_ends(RAD_LIBC_##name, (const long[]){__VA_ARGS__}, result, __builtin_return_address(0))

@@ -6,8 +6,8 @@
  * Programs hash what pthread_self returns, so each donor has its own place, whenever it is started: a run that is told
  * starts it later than one that is explored. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/dispatch.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/server.h"
 #include "lab/programs/fibers/snapshot.h"
 #include "lab/programs/threads/threads.h"

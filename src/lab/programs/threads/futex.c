@@ -1,6 +1,6 @@
 /* futex.c — the call syscall(2) by which libraries wait on a word: std::future, std::atomic::wait, C++ guards. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>

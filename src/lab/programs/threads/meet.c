@@ -1,6 +1,6 @@
 /* meet.c — semaphores, barriers, once, and giving way. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"
 #include "lab/programs/watched/watched.h"

@@ -1,6 +1,6 @@
 /* mutex.c — pthread_mutex, pthread_spin and mtx: the state is glibc's own, in the program's memory. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"
 #include "lab/programs/watched/watched.h"

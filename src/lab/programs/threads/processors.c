@@ -3,7 +3,7 @@
  *
  * Which of them a thread may use is kept and told again, and has no other effect. It runs on the first one. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/hello.h"
 #include "lab/programs/threads/threads.h"
 #include "os/term.h"

@@ -4,7 +4,7 @@
  * and one whose owner is LOST can be had by nobody. While it is held, `nusers` says that it is not consistent yet. Who
  * has which is known here: glibc's list of them is that of a real thread. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>

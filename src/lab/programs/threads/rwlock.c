@@ -1,6 +1,6 @@
 /* rwlock.c — pthread_rwlock: readers are counted in units of eight and the writer's number is kept, as glibc does. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>

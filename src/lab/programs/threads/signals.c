@@ -10,9 +10,9 @@
  *               block it, it is kept for the first one that does not.
  * Faults        (a bad address, a division by zero) come from the system: their actions are set there, too. */
 #define _GNU_SOURCE
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/counter.h"
-#include "lab/programs/fibers/dispatch.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/server.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"

@@ -1,6 +1,6 @@
 /* thread.c — the life of a thread: create, join, detach, exit, keys, and what C11 calls them. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"
 

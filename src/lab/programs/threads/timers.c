@@ -8,7 +8,7 @@
  *
  * Timers that count the time in which a program computes never ring: here computing takes none. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* wait.c — who waits for what, and who may continue: see threads.h. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 #include "lab/programs/threads/threads.h"
 #include "lab/programs/watched/watched.h"

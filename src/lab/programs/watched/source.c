@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "lab/programs/watched/watched.h"
 
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/files.h"
 #include "lab/programs/fibers/server.h"
 #include "lab/serve.h"

@@ -1,11 +1,11 @@
 /* stub.c — the functions that compilers call for -fsanitize=thread, in place of the sanitizer's: linked, hidden, into
- * each program and shared object that `raddle cc` builds (calls.h).
+ * each program and shared object that `raddle cc` builds (stub.h).
  *
  * By itself the program does what it says: plain accesses return at once, atomics are done, with the order that was
  * asked for or a stronger one. Under test the library hears of each. An operation itself is always done here.
  *
  * tidy: builtin atomics ok: <stdatomic.h> has no nand, and for 16 bytes needs a library. */
-#include "lab/programs/watched/calls.h"
+#include "lab/programs/watched/stub.h"
 
 #include <string.h>
 

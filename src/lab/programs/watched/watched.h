@@ -21,7 +21,7 @@
 #include "core/spin.h"
 #include "lab/order.h"
 #include "lab/programs/fibers/stage.h"
-#include "lab/programs/watched/calls.h"
+#include "lab/programs/watched/stub.h"
 
 enum {
     RAD_VIEWS_MAX = 64,

@@ -1,10 +1,10 @@
-/* calls.h — between a program that `raddle cc` has built and the library that is loaded under it: what the calls that
+/* stub.h — between a program that `raddle cc` has built and the library that is loaded under it: what the calls that
  * the compiler inserted come to.
  *
  * Each program and shared object has its own copy of stub.c, hidden in it. The library defines `rad_watched`; without
  * it that name is a weak reference to nothing, and the calls do what the code says. */
-#ifndef RAD_LAB_PROGRAMS_WATCHED_CALLS_H
-#define RAD_LAB_PROGRAMS_WATCHED_CALLS_H
+#ifndef RAD_LAB_PROGRAMS_WATCHED_STUB_H
+#define RAD_LAB_PROGRAMS_WATCHED_STUB_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,11 @@
-/* libc.h — the calls of the C library whose memory is looked at when watched code makes them: what each of them reads
- * and writes, in one table. libc.c reads it, and docs/threads-under-test.md lists its names (tests/cli/cc_libc.sh).
+/* libc_memory.h — the calls of the C library whose memory is looked at when watched code makes them: what each of them
+ * reads and writes, in one table. libc_memory.c reads it, and docs/threads-under-test.md lists its names
+ * (tests/cli/cc_libc.sh).
  *
  * Arguments are numbered from 1, the result is 0. Ranges in which each byte is certain to be used: of a string that
  * is searched up to what was found, of two that are compared up to the first difference. */
-#ifndef RAD_LAB_PROGRAMS_WATCHED_LIBC_H
-#define RAD_LAB_PROGRAMS_WATCHED_LIBC_H
+#ifndef RAD_LAB_PROGRAMS_WATCHED_LIBC_MEMORY_H
+#define RAD_LAB_PROGRAMS_WATCHED_LIBC_MEMORY_H
 
 #include "lab/programs/watched/watched.h"
 
@@ -39,7 +40,7 @@ typedef struct rad_libc_range {
 #define APPENDS(at, size, a, b) {RAD_LIBC_APPENDS, at, RAD_LIBC_##size, a, b}
 #define WROTE(at, size, a, b)   {RAD_LIBC_WROTE, at, RAD_LIBC_##size, a, b}
 
-/* Answered in libc.c: the C library's own, and a look at the memory. */
+/* Answered in libc_memory.c: the C library's own, and a look at the memory. */
 #define RAD_LIBC_SEEN(CALL) \
     CALL(memcpy,        READS(2, BYTES, 3, 0), WRITES(1, BYTES, 3, 0)) \
     CALL(memmove,       READS(2, BYTES, 3, 0), WRITES(1, BYTES, 3, 0)) \

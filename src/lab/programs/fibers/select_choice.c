@@ -1,9 +1,9 @@
-/* selects.c — rad_select under test: which of the cases that can be done is done is the kernel's choice.
+/* select_choice.c — rad_select under test: which of the cases that can be done is done is the kernel's choice.
  *
- * Production draws an order of the cases and does the first in it that can be done. Here the order begins with the
- * chosen one. Only cases that may be done now are offered: a choice among others would be the same run again. What may
- * be done is looked up here for the kinds that programs use most; any other kind may always be. So this can offer too
- * much, and then production does the next one; never too little, which is checked when select does not wait.
+ * Production (rt/select.c) draws an order of the cases and does the first in it that can be done. Here the order begins
+ * with the chosen one. Only cases that may be done now are offered: a choice among others would be the same run again.
+ * What may be done is looked up here for the kinds that programs use most; any other kind may always be. So this can
+ * offer too much, and then production does the next one; never too little, which is checked when select does not wait.
  *
  * Twins     A select that waits lies in its queues in that order, too: of two cases about one thing the first gets it.
  *           So these are offered as well, each as the first. Which of other cases is first cannot be observed. */

@@ -1,5 +1,6 @@
-/* calls.h — what becomes of a system call of a program under test that no function of the C library stands for: one by
- * inline assembly, by syscall(2), or within the C library (dispatch.c). docs/threads-under-test.md has the same lists.
+/* system_calls.h — what becomes of a system call of a program under test that no function of the C library stands for:
+ * one by inline assembly, by syscall(2), or within the C library (dispatch.c). docs/threads-under-test.md has the same
+ * lists.
  *
  * Simulated  answered as the function of that name is.
  * Waits      as it is; one that would block is a wait of the thread.
@@ -10,8 +11,8 @@
  * Refused    by name.
  *
  * These are all calls of Linux 6.1 for x86-64. A newer one is marked by its number. */
-#ifndef RAD_LAB_PROGRAMS_FIBERS_CALLS_H
-#define RAD_LAB_PROGRAMS_FIBERS_CALLS_H
+#ifndef RAD_LAB_PROGRAMS_SYSTEM_CALLS_H
+#define RAD_LAB_PROGRAMS_SYSTEM_CALLS_H
 
 /* clang-format off */
 #define RAD_CALLS_SIMULATED(CALL) \

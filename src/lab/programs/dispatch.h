@@ -1,6 +1,6 @@
 /* dispatch.h — system calls that no function of the C library stands for: see dispatch.c. */
-#ifndef RAD_LAB_PROGRAMS_FIBERS_DISPATCH_H
-#define RAD_LAB_PROGRAMS_FIBERS_DISPATCH_H
+#ifndef RAD_LAB_PROGRAMS_DISPATCH_H
+#define RAD_LAB_PROGRAMS_DISPATCH_H
 
 #include "base/check.h"
 

@@ -1,6 +1,6 @@
-/* libc.c — see libc.h. The library that is loaded under test has these functions before the C library has them, so
- * calls by any code come here; what counts are those whose return address lies in watched code. gcc is told not to
- * expand copies in place (cli/compile.c), clang calls functions of the stub.
+/* libc_memory.c — see libc_memory.h. The library that is loaded under test has these functions before the C library has
+ * them, so calls by any code come here; what counts are those whose return address lies in watched code. gcc is told
+ * not to expand copies in place (cli/compile.c), clang calls functions of the stub.
  *
  * A call is one step: a point comes before it if its place is one, then what it reads and writes is looked at, and
  * nothing else runs in between. What it writes from outside is looked at when it has returned.
@@ -8,9 +8,9 @@
  * Rejected: names that the linker changes (--wrap). A program with a function `send` of its own would have its calls
  * changed, too. */
 #define _GNU_SOURCE
-#include "lab/programs/watched/libc.h"
+#include "lab/programs/watched/libc_memory.h"
 
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/tell.h"
 
 #include <dlfcn.h>

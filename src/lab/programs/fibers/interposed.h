@@ -1,9 +1,9 @@
-/* libc.h — calls of the C library that a process under test answers itself when the program makes them.
+/* interposed.h — calls of the C library that a process under test answers itself when the program makes them.
  *
  * The lab lives in the same process and needs the real ones, so each of these functions first asks who calls.
  * interposed.txt lists them all; docs/fibers-under-test.md says what becomes of each. */
-#ifndef RAD_LAB_PROGRAMS_FIBERS_LIBC_H
-#define RAD_LAB_PROGRAMS_FIBERS_LIBC_H
+#ifndef RAD_LAB_PROGRAMS_FIBERS_INTERPOSED_H
+#define RAD_LAB_PROGRAMS_FIBERS_INTERPOSED_H
 
 #include "lab/programs/fibers/stage.h"
 

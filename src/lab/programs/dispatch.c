@@ -1,7 +1,7 @@
 /* dispatch.c — system calls of a program under test that have no name: by inline assembly, by syscall(2), and those
  * that the C library makes by itself (its own locks, the loader's). The system turns each into SIGSYS (Syscall User
- * Dispatch), and calls.h says what becomes of it. So a lock within the C library that another thread has is a wait like
- * any other.
+ * Dispatch), and system_calls.h says what becomes of it. So a lock within the C library that another thread has is a
+ * wait like any other.
  *
  * The gate is shut while the program runs on a thread, and open in the lab: the selector changes with each step. What
  * the lab itself calls while the program runs (the real function behind an answer) comes here, too, and passes. A call
@@ -10,12 +10,12 @@
  * Without it (an older system, another processor, RADDLE_GATE=no) calls are seen by name only, and the verdict says
  * so. Fibers are not behind it: their runtime makes its calls by names that are answered. */
 #define _GNU_SOURCE
-#include "lab/programs/fibers/dispatch.h"
+#include "lab/programs/dispatch.h"
 
-#include "lab/programs/fibers/calls.h"
 #include "lab/programs/fibers/counter.h"
-#include "lab/programs/fibers/libc.h"
+#include "lab/programs/fibers/interposed.h"
 #include "lab/programs/fibers/server.h"
+#include "lab/programs/system_calls.h"
 #include "lab/programs/threads/threads.h"
 #include "os/process.h"
 
