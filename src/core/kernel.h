@@ -303,6 +303,9 @@ RAD_INTERNAL void rad__turn_ends(rad_kernel *k);
 RAD_INTERNAL void rad__spin_saw(rad_kernel *k, uint32_t actor, uint64_t look, bool private);
 RAD_INTERNAL void rad__turns_are_long(rad_kernel *k);
 
+/* As rad_yields, also in the first rounds that a run spares: for a check that counts fair rounds. */
+RAD_INTERNAL void rad__yields_fairly(rad_kernel *k);
+
 /* The actor of the step would yield after this number of rounds. True: they are among its first ones, and let nobody go
  * first. */
 RAD_INTERNAL bool rad__spared(rad_kernel *k, uint32_t actor, uint32_t rounds);

@@ -36,6 +36,11 @@ void rad_yields(rad_kernel *k)
     k->yielded = k->gives_way = true;
 }
 
+void rad__yields_fairly(rad_kernel *k)
+{
+    k->yielded = k->gives_way = true;
+}
+
 void rad__turn_ends(rad_kernel *k)
 {
     k->yielded = true;

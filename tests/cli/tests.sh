@@ -320,6 +320,20 @@ RAD_TEST(too_late)
     int looks = 0;
     rad_eventually(++looks == 4, 2);
 }
+static int arrives(void *ready)
+{
+    *(bool *)ready = true;
+    return 0;
+}
+RAD_TEST(fair)
+{
+    bool ready = false;
+    rad_nursery n;
+    rad_nursery_open(&n, RAD_FOREVER);
+    rad_nursery_go(&n, arrives, &ready);
+    rad_eventually(ready, 3);
+    rad_check(rad_nursery_wait(&n) == 0);
+}
 RAD_TEST(swapped)
 {
     bool one = rad_fault("the tape"), other = rad_fault("a disk");
@@ -354,6 +368,10 @@ END
 makes little little.c
 try test ./little apart draws in_time limit=5 --runs 20
 status 0 "a parameter that begins as another one, random numbers of one run, the last of the steps"
+try test ./little fair --runs 200
+status 0 "rad_eventually lets others go first, also where loops run to their end"
+try explore --spin-rounds 50 --runs 50 ./little fair
+status 0 "and where all runs spare so many rounds"
 try test ./little too_late first_only limit=5 --runs 20
 has out "too_late: not within 2 fair steps" "and one step more"
 has out "FAIL  first_only: check at step 0: little.c:" "a select of one fiber alone is a choice"

@@ -37,7 +37,7 @@ enum rad_stream_what {
     RAD_STREAM_PICK,      /* a: kind, b: site, c: count */
     RAD_STREAM_TOUCH,     /* a: object, b: access */
     RAD_STREAM_NOTE,      /* a: kind, b: object, value */
-    RAD_STREAM_YIELDS,    /* */
+    RAD_STREAM_YIELDS,    /* a: 1: rad__yields_fairly */
     RAD_STREAM_WAIT,      /* a: actor, b: object, c: holder */
     RAD_STREAM_ENDED,     /* a: actor */
     RAD_STREAM_EVALUATED, /* a: oracle */

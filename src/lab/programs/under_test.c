@@ -302,7 +302,7 @@ static bool teller_apply(teller *t, rad_kernel *k, const rad_record *r)
     }
     case RAD_STREAM_TOUCH: rad_touch(k, r->a, (enum rad_access)r->b); break;
     case RAD_STREAM_NOTE: rad_note(k, r->a, r->b, (uint64_t)r->value); break;
-    case RAD_STREAM_YIELDS: rad_yields(k); break;
+    case RAD_STREAM_YIELDS: (r->a ? rad__yields_fairly : rad_yields)(k); break;
     case RAD_STREAM_SAW:
         rad_value(k, (uint64_t)r->value);
         rad_looked(k);

@@ -456,7 +456,8 @@ void rad__stage_step(rad_runner *r)
                 rad__runner_disable(r);
             } else if (!s->prefix) {
                 tell_announce(r);
-                if (r->site == RAD_AT_yield) rad__tell_yields();
+                if (r->site == RAD_AT_yield) rad__tell_yields(r->fair);
+                r->fair = false;
             }
             break;
         case RAD_RUN_AGAIN: rad__runner_announce(r, RAD_AT_RESUME, NULL); break;

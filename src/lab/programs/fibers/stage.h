@@ -38,6 +38,7 @@ typedef struct rad_runner {
     uint8_t kind;
     bool enabled, ended;
     bool looker;      /* time.c */
+    bool fair;        /* its next yield is one of rad_eventually, which counts fair rounds */
     uint32_t number;  /* of its actor, and of its action */
     uint32_t spawner; /* number, or RAD_NONE */
     const char *role;

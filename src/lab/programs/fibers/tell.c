@@ -113,12 +113,14 @@ void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value)
         put(RAD_STREAM_NOTE, kind, object, 0, (int64_t)value, NULL);
 }
 
-void rad__tell_yields(void)
+void rad__tell_yields(bool fairly)
 {
-    if (rad__tell_kernel)
-        rad_yields(rad__tell_kernel);
+    if (!rad__tell_kernel)
+        put(RAD_STREAM_YIELDS, fairly, 0, 0, 0, NULL);
+    else if (fairly)
+        rad__yields_fairly(rad__tell_kernel);
     else
-        put(RAD_STREAM_YIELDS, 0, 0, 0, 0, NULL);
+        rad_yields(rad__tell_kernel);
 }
 
 void rad__tell_saw(uint64_t value)

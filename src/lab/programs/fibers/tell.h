@@ -24,7 +24,7 @@ RAD_INTERNAL void rad__tell_announce_far(uint32_t action, uint32_t site, uint32_
 RAD_INTERNAL uint32_t rad__tell_pick(enum rad_pick_kind kind, uint32_t site, uint32_t count);
 RAD_INTERNAL void rad__tell_touch(uint32_t object, enum rad_access access);
 RAD_INTERNAL void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value);
-RAD_INTERNAL void rad__tell_yields(void);
+RAD_INTERNAL void rad__tell_yields(bool fairly);
 
 /* The kernel may ask for the state of the program: round.c. A stream's kernel knows that. */
 RAD_INTERNAL void rad__tell_rounds(void);

@@ -167,7 +167,10 @@ void rad_eventually_waits(uint64_t *taken, uint64_t most, const char *condition,
     char at[200];
     place p = place_of(file, line, function);
     if ((*taken)++ < most) {
-        if (rad__stage.running) rad__stage.current->looks = LOOKS_MANY;
+        if (rad__stage.running) {
+            rad__stage.current->looks = LOOKS_MANY;
+            rad__stage.current->fair = true;
+        }
         rad_yield();
         return;
     }

@@ -15,7 +15,7 @@
 /* A call that looked and found nothing: others first, or a loop of such calls would never end. */
 void rad__thread_tried(void)
 {
-    if (!rad__stage.prefix && rad__thread_self() != NULL) rad__tell_yields();
+    if (!rad__stage.prefix && rad__thread_self() != NULL) rad__tell_yields(false);
 }
 
 void rad__thread_released(void)

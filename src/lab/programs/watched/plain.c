@@ -88,7 +88,7 @@ static void read_again(rad_view *v, const char *at, size_t size, const void *pc)
     uint64_t look = rad__mix2(rad__mix2(place, where), value);
     if (rad__looks_add(&v->looks, &v->look_count, look, false) == 0) return;
     v->reads = v->look_count = 0;
-    if (!rad__stage.prefix) rad__tell_yields();
+    if (!rad__stage.prefix) rad__tell_yields(false);
     rad__watched_stop(RAD_AT_READ, at, pc);
 }
 
