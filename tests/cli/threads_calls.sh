@@ -34,7 +34,7 @@ finds_in gated unwoken deadlock:holds+object
 finds_in gated inner deadlock:mutex+object
 finds_in gated flows deadlock:descriptor
 
-finds waits deadlock:descriptor
+finds_in gated waits deadlock:descriptor
 
 # The processor's counter is the virtual clock, also for what runs before main; other faults are the program's.
 try explore --runs 40 ./gated counter
