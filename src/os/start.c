@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Far from the numbers that the program's own files get. */
-enum { GIVEN_FROM = 500, GIVEN_TEXT = 80, STATUS_NOT_RUN = 126, ENTRIES_MADE = 3 };
+enum { GIVEN_FROM = 500, GIVEN_TEXT = 80, STATUS_NOT_RUN = 126, ENTRIES_MADE = 4 };
 
 typedef struct child {
     const rad_os_start *start;
@@ -70,6 +70,15 @@ static bool is_of(const char *entry, const char *name)
     return strncmp(entry, name, size) == 0 && entry[size] == '=';
 }
 
+/* NAME=VALUE is wanted, and nobody has set the name. */
+static bool is_lacking(const char *entry)
+{
+    size_t size = entry ? strcspn(entry, "=") + 1 : 0;
+    for (char **at = environ; size > 0 && at && *at; at++)
+        if (strncmp(*at, entry, size) == 0) return false;
+    return size > 0;
+}
+
 /* NAME=VALUE, with room for so much. */
 static char *entry_make(const char *name, const char *value, size_t room)
 {
@@ -97,6 +106,7 @@ static bool environment_make(child *c)
     if (s->mode) c->made[made++] = entry_make(s->variable, "", GIVEN_TEXT);
     if (s->preload) c->made[made++] = entry_make("LD_PRELOAD", s->preload, strlen(s->preload));
     if (s->preload) c->made[made++] = entry_make("LD_BIND_NOW", "1", 1);
+    if (is_lacking(s->lacking)) c->made[made++] = rad__copy_text(s->lacking);
     for (uint32_t i = 0; i < made; i++)
         if ((c->environment[i] = c->made[i]) == NULL) return false;
     if (s->mode) c->given = strchr(c->made[0], '=') + 1;

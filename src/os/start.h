@@ -15,6 +15,7 @@ typedef struct rad_os_start {
     const char *input;           /* a file; NULL: it is empty */
     const char *preload;         /* a library to be loaded before all others; NULL: none */
     const char *variable, *mode; /* set to "FD,FD,FD,MODE", with the numbers that they have there; no mode: removed */
+    const char *lacking;         /* "NAME=VALUE", for an environment without that name; NULL: none */
     int given[RAD_OS_GIVEN_MAX]; /* descriptors of ours; -1: none */
     bool same_addresses;         /* in each process that is started so, where the system allows it */
 } rad_os_start;

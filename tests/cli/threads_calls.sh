@@ -78,6 +78,30 @@ try explore --runs 20 --clock quiet ./gated answers
 status 0 "what the calls answer"
 has out "equal in a fresh process" "in each process"
 
+# Threads of GNU OpenMP do not spin before they sleep, unless the user wants it.
+cat >spins.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static void *nothing(void *x)
+{
+    return x;
+}
+int main(void)
+{
+    pthread_t t;
+    const char *spins = getenv("GOMP_SPINCOUNT");
+    pthread_create(&t, 0, nothing, 0);
+    pthread_join(t, 0);
+    return spins ? atoi(spins) : 1;
+}
+END
+# shellcheck disable=SC2086 # CC may have words
+check "a program that looks at its environment" ${CC:-cc} -g -pthread spins.c -o spins
+try explore --runs 1 ./spins
+status 0 "GOMP_SPINCOUNT is 0"
+GOMP_SPINCOUNT=7 try explore --runs 1 --no-shrink ./spins
+has out "ended with exit status 7" "or what the user has set"
+
 # Without the gate.
 RADDLE_GATE=no try explore --runs 9 ./gated marks
 status 0 "without the gate"

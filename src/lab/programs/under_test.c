@@ -199,6 +199,9 @@ static int tested_greet(rad_tested *t, enum rad_setup_apart apart, const teller 
     return code == 0 ? exchange_points(t, m, suppressed, error) : code;
 }
 
+/* For GNU OpenMP: threads of a team spin before they sleep, which here is CPU time that lets nobody else run. */
+static const char SPINS[] = "GOMP_SPINCOUNT=0";
+
 static int tested_start(rad_tested *t, const void *self, int memory, enum rad_setup_apart apart,
                         const char *const *suppressed, rad_error *error)
 {
@@ -218,6 +221,7 @@ static int tested_start(rad_tested *t, const void *self, int memory, enum rad_se
                           .variable = RAD_UNDER_TEST,
                           .mode = mode,
                           .given = {request[0], answer[1], memory},
+                          .lacking = SPINS,
                           .same_addresses = true};
     if (code == 0) code = rad__os_start(&t->pid, &t->output, &start, error);
     rad__os_close(request[0]);
