@@ -1,8 +1,10 @@
 /* gated.c — system calls that have no name, for `raddle explore`: gated NAME [fixed]. `answers` has no bug. */
 #define _GNU_SOURCE
 #include <assert.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -153,6 +155,27 @@ static void leaps(int number)
     siglongjmp(back, number);
 }
 
+/* By the number that it was told. */
+static void own_files(void)
+{
+    char path[40], text[80];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", getpid());
+    FILE *f = fopen(path, "r");
+    int fd = open(path, O_RDONLY);
+    assert(f != NULL && fd >= 0 && read(fd, text, sizeof text) > 0);
+    fclose(f);
+    close(fd);
+    assert(bare(SYS_open, (long)path, O_RDONLY, 0, 0) >= 0);
+    snprintf(path, sizeof path, "/proc/%d/exe", getpid());
+    assert(readlink(path, text, sizeof text) > 0);
+    snprintf(path, sizeof path, "/proc/%d1/exe", getpid());
+    assert(readlink(path, text, sizeof text) == -1 && errno == ENOENT);
+    snprintf(path, sizeof path, "/proc/%d", getpid());
+    DIR *d = opendir(path);
+    assert(d != NULL);
+    closedir(d);
+}
+
 static void answers(void)
 {
     struct timespec a, b, second = {1, 0};
@@ -176,6 +199,7 @@ static void answers(void)
     signal(SIGSEGV, leaps);
     if (sigsetjmp(back, 1) == 0) *(volatile int *)(uintptr_t)(one == two) = 1;
     free(malloc(2000000));
+    own_files();
     pthread_mutex_unlock(&m);
 }
 

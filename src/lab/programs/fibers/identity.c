@@ -4,6 +4,8 @@
 #include "lab/programs/fibers/interposed.h"
 #include "lab/programs/threads/threads.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -29,6 +31,15 @@ RAD_ANSWER(pid_t, gettid, (void))
 RAD_ANSWER(pid_t, getppid, (void))
 {
     return rad__program_calls() ? PARENT : RAD_REAL(getppid)();
+}
+
+const char *rad__own_path(const char *path, char own[RAD_OWN_PATH])
+{
+    char told[24];
+    int size = snprintf(told, sizeof told, "/proc/%d", OWN);
+    if (path == NULL || strncmp(path, told, (size_t)size) != 0 || (path[size] != '/' && path[size] != 0)) return path;
+    int used = snprintf(own, RAD_OWN_PATH, "/proc/self%s", path + size);
+    return used < RAD_OWN_PATH ? own : path;
 }
 
 bool rad__identity_by_number(long number, long *answer)

@@ -71,6 +71,11 @@ static inline void *rad__argument_pointer(long argument)
 RAD_INTERNAL bool rad__loopback_listen(int fd, int backlog);
 RAD_INTERNAL bool rad__loopback_connect(int fd, const struct sockaddr *address, socklen_t length, int *answer);
 
+/* The program's number is not that of its process: /proc/4242/… is /proc/self/…, which is written to `own`. Any other
+ * path is the answer itself. */
+enum { RAD_OWN_PATH = 256 };
+RAD_INTERNAL const char *rad__own_path(const char *path, char own[RAD_OWN_PATH]);
+
 /* True: this file tells of processors (threads/processors.c); *fd is a descriptor with what the program sees in it, or
  * -1, and errno. */
 RAD_INTERNAL bool rad__processors_file(const char *path, int *fd);

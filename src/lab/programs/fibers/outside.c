@@ -94,6 +94,8 @@ static mode_t mode_of(int flags, va_list more)
     return makes ? va_arg(more, mode_t) : 0;
 }
 
+#define OWN(path) rad__own_path(path, (char[RAD_OWN_PATH]){0})
+
 #define OPEN(name)                                                                                                     \
     RAD_ANSWER(int, name, (const char *path, int flags, ...))                                                          \
     {                                                                                                                  \
@@ -104,7 +106,7 @@ static mode_t mode_of(int flags, va_list more)
         va_end(more);                                                                                                  \
         if (is_answered(path, &fd)) return fd;                                                                         \
         opens(#name, path, flags);                                                                                     \
-        return RAD_REAL(name)(path, flags, mode);                                                                      \
+        return RAD_REAL(name)(OWN(path), flags, mode);                                                                 \
     }
 
 #define OPENAT(name)                                                                                                   \
@@ -117,7 +119,7 @@ static mode_t mode_of(int flags, va_list more)
         va_end(more);                                                                                                  \
         if (is_answered(path, &fd)) return fd;                                                                         \
         opens(#name, path, flags);                                                                                     \
-        return RAD_REAL(name)(at, path, flags, mode);                                                                  \
+        return RAD_REAL(name)(at, OWN(path), flags, mode);                                                             \
     }
 
 OPEN(open)
@@ -132,7 +134,7 @@ OPENAT(openat64)
         int fd = -1;                                                                                                   \
         if (is_answered(path, &fd)) return fd;                                                                         \
         opens("open", path, flags);                                                                                    \
-        return RAD_REAL(name)(path, flags);                                                                            \
+        return RAD_REAL(name)(OWN(path), flags);                                                                       \
     }
 
 #define OPENAT_2(name)                                                                                                 \
@@ -141,7 +143,7 @@ OPENAT(openat64)
         int fd = -1;                                                                                                   \
         if (is_answered(path, &fd)) return fd;                                                                         \
         opens("openat", path, flags);                                                                                  \
-        return RAD_REAL(name)(at, path, flags);                                                                        \
+        return RAD_REAL(name)(at, OWN(path), flags);                                                                   \
     }
 
 OPEN_2(__open_2)
@@ -170,7 +172,7 @@ static bool writes(const char *mode)
         int fd = -1;                                                                                                   \
         if (is_answered(path, &fd)) return fd < 0 ? NULL : fdopen(fd, "r");                                            \
         if (writes(mode)) changes(#name, path);                                                                        \
-        return RAD_REAL(name)(path, mode);                                                                             \
+        return RAD_REAL(name)(OWN(path), mode);                                                                        \
     }
 
 FOPEN(fopen)
