@@ -308,7 +308,7 @@ static void totals_json(tier *t, const rad_exploration *e)
     char text[300];
     verdict_text(t, text, sizeof text);
     put_text(j, "verdict", text);
-    const rad_exploration *done[PHASES] = {[PHASE_FIRST] = e};
+    const rad_exploration *done[PASSES] = {[PASS_FIRST] = e};
     hunt_json(j, t->hunt, done);
     put_end(j);
 }

@@ -265,7 +265,7 @@ static void report_json(stress *s, const rad_exploration *e)
     for (uint32_t i = 0; i < ENDINGS; i++) put_count(&j, ENDING_WORDS[i], sum->endings[i]);
     put_close(&j, '}');
     put_evaluations(&j, sum->evaluations);
-    const rad_exploration *done[PHASES] = {[PHASE_FIRST] = e};
+    const rad_exploration *done[PASSES] = {[PASS_FIRST] = e};
     hunt_json(&j, s->hunt, done);
     put_end(&j);
 }

@@ -111,23 +111,22 @@ static void report_outside(cli *c, const rad_target *t, const rad_exploration *e
     out_long(c, LABEL_WIDTH, LABEL_WIDTH, text);
 }
 
-void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
+void coverage_late(const hunt *h, enum hunt_pass pass, const rad_target *t, const rad_exploration *e)
 {
-    static const char *const hints[PHASES] = {
-        [PHASE_FREE_CLOCK] = "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
-                             "timer; it counts for the exit status with --clock free.",
-        [PHASE_SPURIOUS] = "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
-                           "C++ allow a wait to end without a signal; it counts for the exit status with "
-                           "--spurious yes."};
+    static const char *const hints[PASSES] = {
+        [PASS_FREE_CLOCK] = "What fails only with a free clock needs a thread or fiber to be delayed beyond a "
+                            "timer; it counts for the exit status with --clock free.",
+        [PASS_SPURIOUS] = "What fails only with spurious wakeups waits for a condition without a loop: POSIX and "
+                          "C++ allow a wait to end without a signal; it counts for the exit status with "
+                          "--spurious yes."};
     char text[RAD_STATEMENT_MAX];
     rad_exploration_text(t, e, text);
-    uint32_t lead = (uint32_t)strlen(hunt_phase_text(phase)) + 7;
-    out(h->c, "With %s: ", hunt_phase_text(phase));
+    uint32_t lead = (uint32_t)strlen(hunt_pass_text(pass)) + 7;
+    out(h->c, "With %s: ", hunt_pass_text(pass));
     out_long(h->c, lead, 4, text);
-    if (e->failures && hints[phase])
+    if (e->failures && hints[pass])
         out_long(h->c, 0, 4,
-                 hunt_first_in(h, phase) ? hints[phase]
-                                         : "None of these failures is new: each was found without, too.");
+                 hunt_first_in(h, pass) ? hints[pass] : "None of these failures is new: each was found without, too.");
 }
 
 void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint64_t seed)

@@ -9,8 +9,8 @@ void coverage_report(cli *c, const rad_target *t, const rad_exploration *e, uint
 enum { COVERAGE_OUTSIDE_MAX = RAD_OUTSIDE_MAX * (RAD_OUTSIDE_TEXT + 2) + 100 };
 void coverage_outside(const rad_target *t, const rad_exploration *e, char *text, size_t size)
     RAD_COMMAND(coverage_outside);
-/* What is covered by a later phase: a line. */
-void coverage_late(const hunt *h, enum hunt_phase phase, const rad_target *t, const rad_exploration *e)
+/* What is covered by a later pass: a line. */
+void coverage_late(const hunt *h, enum hunt_pass pass, const rad_target *t, const rad_exploration *e)
     RAD_COMMAND(coverage_late);
 void coverage_json(writer *j, const rad_target *t, const rad_exploration *e) RAD_COMMAND(coverage_json);
 

@@ -107,17 +107,17 @@ static void report_json(hunt *h, const rad_target *t, const explore_args *a, con
     put_text(&j, "strategy", a->strategy ? a->strategy : "auto");
     put_count(&j, "seed", a->seed);
     put_count(&j, "runs_budget", a->runs ? a->runs : RAD_RUNS_DEFAULT);
-    const rad_exploration *done[PHASES];
-    for (uint32_t i = 0; i < PHASES; i++) done[i] = s[i].done ? &s[i].result : NULL;
+    const rad_exploration *done[PASSES];
+    for (uint32_t i = 0; i < PASSES; i++) done[i] = s[i].done ? &s[i].result : NULL;
     coverage_json(&j, t, &s->result);
     if (k->text) goals_json(&j, k, program_test(), &s->result);
     if (h->c->program_words) {
         put_bool(&j, "repeatable", h->differs[0] == 0);
         put_text(&j, "difference", h->differs[0] ? h->differs : NULL);
     }
-    for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++) {
+    for (uint32_t i = PASS_FIRST + 1; i < PASSES; i++) {
         if (!s[i].done) continue;
-        put_object(&j, i == PHASE_FREE_CLOCK ? "free_clock" : "spurious_wakeups");
+        put_object(&j, i == PASS_FREE_CLOCK ? "free_clock" : "spurious_wakeups");
         coverage_json(&j, &s[i].target, &s[i].result);
         put_close(&j, '}');
     }
@@ -269,7 +269,7 @@ static int search_points(hunt *h, const explore_args *a, const searched *first, 
     enum { ROUNDS = 4 };
     const searched *last = first;
     double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_DEFAULT : 0, used = 0;
-    h->phase = PHASE_POINTS;
+    h->pass = PASS_POINTS;
     for (uint32_t i = 0; i < ROUNDS && h->c->program_words; i++) {
         const rad_exploration *e = &last->result;
         rad_target next;
@@ -290,31 +290,31 @@ static int search_points(hunt *h, const explore_args *a, const searched *first, 
     return 0;
 }
 
-/* Whether the program has what this phase is about, and no option says how to explore it. */
-static bool is_wanted(enum hunt_phase phase, const explore_args *a, const rad_exploration *first)
+/* Whether the program has what this pass is about, and no option says how to explore it. */
+static bool is_wanted(enum hunt_pass pass, const explore_args *a, const rad_exploration *first)
 {
-    return phase == PHASE_FREE_CLOCK ? a->clock == NULL && first->timed : a->spurious == NULL && first->waited;
+    return pass == PASS_FREE_CLOCK ? a->clock == NULL && first->timed : a->spurious == NULL && first->waited;
 }
 
 /* What was not found so far, in the time that is left. A wait without a loop needs few runs. */
-static int search_late(hunt *h, const explore_args *a, searched *s, enum hunt_phase phase)
+static int search_late(hunt *h, const explore_args *a, searched *s, enum hunt_pass pass)
 {
     enum { SHARE_OF_SPURIOUS = 10 };
     rad_error ignored = {.code = 0};
     uint64_t runs = a->runs;
     double most = a->seconds > 0 ? a->seconds : a->runs == 0 ? RAD_SECONDS_DEFAULT : 0, used = 0;
-    bool wanted = h->c->program_words && is_wanted(phase, a, &s->result);
-    for (uint32_t i = 0; i < phase; i++) {
+    bool wanted = h->c->program_words && is_wanted(pass, a, &s->result);
+    for (uint32_t i = 0; i < pass; i++) {
         const rad_exploration *e = &s[i].result;
         wanted = wanted && !e->interrupted && !(a->stop_on_first && e->failures > 0);
         used += e->elapsed;
     }
     if (!wanted || (most > 0 && used >= most)) return 0;
-    s[phase].target = s[PHASE_POINTS].done ? s[PHASE_POINTS].target : s->target;
-    rad_target_set(&s[phase].target, hunt_phase_setting(phase), &ignored); /* programs have it */
-    h->phase = phase;
-    if (phase == PHASE_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_DEFAULT) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
-    return search(h, a, runs, most == 0 ? 0 : most - used, &s[phase]);
+    s[pass].target = s[PASS_POINTS].done ? s[PASS_POINTS].target : s->target;
+    rad_target_set(&s[pass].target, hunt_pass_setting(pass), &ignored); /* programs have it */
+    h->pass = pass;
+    if (pass == PASS_SPURIOUS) runs = ((runs ? runs : RAD_RUNS_DEFAULT) + SHARE_OF_SPURIOUS - 1) / SHARE_OF_SPURIOUS;
+    return search(h, a, runs, most == 0 ? 0 : most - used, &s[pass]);
 }
 
 /* What needs neither a delay nor a spurious wakeup. */
@@ -323,15 +323,15 @@ static bool has_found(const hunt *h, const rad_exploration *e)
     bool found = e->finding_count > 0 || rad_exploration_all_cut(e);
     for (uint32_t i = 0; i < h->bug_count; i++) {
         const bug *b = &h->bugs[i];
-        found = found || (!hunt_needs(b, PHASE_FREE_CLOCK) && !hunt_needs(b, PHASE_SPURIOUS));
+        found = found || (!hunt_needs(b, PASS_FREE_CLOCK) && !hunt_needs(b, PASS_SPURIOUS));
     }
     return found;
 }
 
 static int explore(hunt *h, const rad_target *t, const explore_args *a, const catalog *k)
 {
-    static searched s[PHASES]; /* too large for a stack */
-    for (uint32_t i = 0; i < PHASES; i++) s[i] = (searched){.done = false};
+    static searched s[PASSES]; /* too large for a stack */
+    for (uint32_t i = 0; i < PASSES; i++) s[i] = (searched){.done = false};
     s->target = *t;
     const rad_exploration *first = &s->result;
     bool differs = h->c->program_words && !repeats(t, a->seed, h->differs), interrupted = false;
@@ -340,9 +340,9 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ca
         report_unrepeatable(h->c, h->differs);
     }
     int status = search(h, a, a->runs, a->seconds, s);
-    if (status == 0) status = search_points(h, a, s, &s[PHASE_POINTS]);
-    for (uint32_t i = PHASE_POINTS + 1; i < PHASES && status == 0; i++) status = search_late(h, a, s, i);
-    for (uint32_t i = 0; i < PHASES; i++) {
+    if (status == 0) status = search_points(h, a, s, &s[PASS_POINTS]);
+    for (uint32_t i = PASS_POINTS + 1; i < PASSES && status == 0; i++) status = search_late(h, a, s, i);
+    for (uint32_t i = 0; i < PASSES; i++) {
         if (i > 0) goals_join(k, &s->result, &s[i].result);
         interrupted = interrupted || s[i].result.interrupted;
         suppressions_add(h->suppressed, &s[i].result);
@@ -353,7 +353,7 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ca
         out_text(h->c, "\n");
         coverage_report(h->c, t, first, a->seed);
         report_inserted(h->c);
-        for (uint32_t i = PHASE_FIRST + 1; i < PHASES; i++)
+        for (uint32_t i = PASS_FIRST + 1; i < PASSES; i++)
             if (s[i].done) coverage_late(h, i, &s[i].target, &s[i].result);
         if (k->text) goals_report(h->c, k, program_test(), first);
         suppressions_report(h->c, h->suppressed);
@@ -364,8 +364,8 @@ static int explore(hunt *h, const rad_target *t, const explore_args *a, const ca
         report_label(h->c, "lacks");
         out(h->c, "%s\n", h->c->program_lacks);
     }
-    for (uint32_t i = 0; i < PHASES; i++) rad_exploration_free(&s[i].result);
-    if (s[PHASE_POINTS].done) rad_target_free(&s[PHASE_POINTS].target);
+    for (uint32_t i = 0; i < PASSES; i++) rad_exploration_free(&s[i].result);
+    if (s[PASS_POINTS].done) rad_target_free(&s[PASS_POINTS].target);
     return status ? status : interrupted ? EXIT_INTERRUPTED : found ? EXIT_FOUND : EXIT_FINE;
 }
 

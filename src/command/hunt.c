@@ -8,18 +8,18 @@
 static const struct {
     const char *text, *setting;
     uint32_t param; /* of programs */
-} phases[PHASES] = {[PHASE_POINTS] = {"decisions where there were races", NULL, 0},
-                    [PHASE_FREE_CLOCK] = {"a free clock", "clock=1", 0},
-                    [PHASE_SPURIOUS] = {"spurious wakeups", "spurious=1", 4}};
+} passes[PASSES] = {[PASS_POINTS] = {"decisions where there were races", NULL, 0},
+                    [PASS_FREE_CLOCK] = {"a free clock", "clock=1", 0},
+                    [PASS_SPURIOUS] = {"spurious wakeups", "spurious=1", 4}};
 
-const char *hunt_phase_text(enum hunt_phase phase)
+const char *hunt_pass_text(enum hunt_pass pass)
 {
-    return phases[phase].text;
+    return passes[pass].text;
 }
 
-const char *hunt_phase_setting(enum hunt_phase phase)
+const char *hunt_pass_setting(enum hunt_pass pass)
 {
-    return phases[phase].setting;
+    return passes[pass].setting;
 }
 
 void hunt_name(hunt *h, const char *path, const char *machine)
@@ -67,7 +67,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     if (h->bug_count == KEEP_BUGS_MAX || hunt_find(h, v->identity)) return NULL;
     char path[KEEP_PATH_MAX];
     bug *b = &h->bugs[h->bug_count];
-    *b = (bug){.verdict = *v, .phase = h->phase};
+    *b = (bug){.verdict = *v, .pass = h->pass};
     snprintf(b->identity, sizeof b->identity, "%s", v->identity);
     if (!hunt_path(h, h->bug_count, ".raddle.json", path, sizeof path)) complain(h->c, "--output: path too long");
     h->bug_count++;
@@ -76,7 +76,7 @@ bug *hunt_keep(hunt *h, const rad_artifact *a)
     if (!h->json) {
         hunt_head(h);
         out_text(h->c, "\n");
-        if (h->phase != PHASE_FIRST) out(h->c, "Only with %s:\n", phases[h->phase].text);
+        if (h->pass != PASS_FIRST) out(h->c, "Only with %s:\n", passes[h->pass].text);
         report_verdict(h->c, 0, v);
         keep_report(h->c, "written", &b->found);
         out_flush(h->c);
@@ -156,7 +156,7 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted)
         const char *identity = rad_artifact_verdict(f->artifact)->identity;
         hunt_keep(h, f->artifact); /* known already, unless the search could not call back */
         bug *b = hunt_find(h, identity);
-        if (b == NULL || b->phase != h->phase || b->is_shrunk) /* too many, or told already */
+        if (b == NULL || b->pass != h->pass || b->is_shrunk) /* too many, or told already */
             continue;
         bool shrink = wanted && !e->interrupted && status == 0;
         int result = shrink ? hunt_shrink(h, b, f) : 0;
@@ -180,25 +180,25 @@ static const rad_finding *finding_of(const bug *b, const rad_exploration *e)
     return NULL;
 }
 
-bool hunt_needs(const bug *b, enum hunt_phase phase)
+bool hunt_needs(const bug *b, enum hunt_pass pass)
 {
-    if (b->phase != phase || phase == PHASE_FIRST) return false;
-    return !b->is_shrunk || rad_artifact_target(b->small.artifact)->c.params[phases[phase].param] != 0;
+    if (b->pass != pass || pass == PASS_FIRST) return false;
+    return !b->is_shrunk || rad_artifact_target(b->small.artifact)->c.params[passes[pass].param] != 0;
 }
 
-bool hunt_first_in(const hunt *h, enum hunt_phase phase)
+bool hunt_first_in(const hunt *h, enum hunt_pass pass)
 {
     for (uint32_t i = 0; i < h->bug_count; i++)
-        if (h->bugs[i].phase == phase) return true;
+        if (h->bugs[i].pass == pass) return true;
     return false;
 }
 
-void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES])
+void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PASSES])
 {
     put_array(j, "findings");
     for (uint32_t i = 0; i < h->bug_count; i++) {
         const bug *b = &h->bugs[i];
-        const rad_finding *f = finding_of(b, e[b->phase]);
+        const rad_finding *f = finding_of(b, e[b->pass]);
         char text[2 * KEEP_PATH_MAX];
         put_object(j, NULL);
         if (f) {
@@ -206,8 +206,8 @@ void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES])
             put_count(j, "failures", f->failures);
         }
         put_bool(j, "second", b->second);
-        if (e[PHASE_FREE_CLOCK]) put_bool(j, "needs_delay", hunt_needs(b, PHASE_FREE_CLOCK));
-        if (e[PHASE_SPURIOUS]) put_bool(j, "needs_spurious", hunt_needs(b, PHASE_SPURIOUS));
+        if (e[PASS_FREE_CLOCK]) put_bool(j, "needs_delay", hunt_needs(b, PASS_FREE_CLOCK));
+        if (e[PASS_SPURIOUS]) put_bool(j, "needs_spurious", hunt_needs(b, PASS_SPURIOUS));
         put_failure(j, "failure", &b->verdict);
         put_text(j, "trace_hash", b->verdict.trace_hash);
         keep_json(j, &b->found);

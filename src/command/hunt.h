@@ -11,7 +11,7 @@
 #include "suppressions.h"
 
 /* What a program is explored with, one after the other. */
-enum hunt_phase { PHASE_FIRST, PHASE_POINTS, PHASE_FREE_CLOCK, PHASE_SPURIOUS, PHASES };
+enum hunt_pass { PASS_FIRST, PASS_POINTS, PASS_FREE_CLOCK, PASS_SPURIOUS, PASSES };
 
 typedef struct bug {
     char identity[RAD_IDENTITY_MAX];
@@ -21,7 +21,7 @@ typedef struct bug {
     shrunk small;
     bool is_shrunk;
     bool second; /* met while another one was shrunk */
-    enum hunt_phase phase;
+    enum hunt_pass pass;
 } bug;
 
 typedef struct hunt {
@@ -33,7 +33,7 @@ typedef struct hunt {
     char head[320], head_rest[200];
     progress_limits limits;
     char differs[REPEAT_TEXT]; /* how two runs of a program differ that should not; "": they do not */
-    enum hunt_phase phase;     /* what is found now, is found in it */
+    enum hunt_pass pass;       /* what is found now, is found in it */
     double shrink_seconds;     /* at most, for each bug; 0: as `raddle shrink` */
     double shrink_all;         /* at most, for all bugs together; 0: there is no such limit */
     double shrink_used;
@@ -65,18 +65,18 @@ int hunt_explain(hunt *h, rad_exploration *e, bool wanted) RAD_COMMAND(hunt_expl
 
 void hunt_replay_line(hunt *h, const bug *b) RAD_COMMAND(hunt_replay_line);
 
-/* The explorations of the phases, or NULL for those that were not made. */
-void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PHASES]) RAD_COMMAND(hunt_json);
+/* The explorations of the passes, or NULL for those that were not made. */
+void hunt_json(writer *j, hunt *h, const rad_exploration *const e[PASSES]) RAD_COMMAND(hunt_json);
 
 /* "With a free clock", …; the setting of a program that makes it, or NULL. */
-const char *hunt_phase_text(enum hunt_phase phase) RAD_COMMAND(hunt_phase_text);
-const char *hunt_phase_setting(enum hunt_phase phase) RAD_COMMAND(hunt_phase_setting);
+const char *hunt_pass_text(enum hunt_pass pass) RAD_COMMAND(hunt_pass_text);
+const char *hunt_pass_setting(enum hunt_pass pass) RAD_COMMAND(hunt_pass_setting);
 
-/* Needs what the program was explored with in this phase: found with it, and not without it, when it was shrunk. A free
+/* Needs what the program was explored with in this pass: found with it, and not without it, when it was shrunk. A free
  * clock: a fiber that is slower than a timer. */
-bool hunt_needs(const bug *b, enum hunt_phase phase) RAD_COMMAND(hunt_needs);
-/* A failure was first found in this phase. */
-bool hunt_first_in(const hunt *h, enum hunt_phase phase) RAD_COMMAND(hunt_first_in);
+bool hunt_needs(const bug *b, enum hunt_pass pass) RAD_COMMAND(hunt_needs);
+/* A failure was first found in this pass. */
+bool hunt_first_in(const hunt *h, enum hunt_pass pass) RAD_COMMAND(hunt_first_in);
 
 void hunt_free(hunt *h) RAD_COMMAND(hunt_free);
 

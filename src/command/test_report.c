@@ -82,7 +82,7 @@ static void tell_json(test_report *r, const catalog *k, const test_outcome *o)
         put_real(j, "elapsed", o->e->elapsed);
         goals_json(j, k, o->name, o->e);
     }
-    const rad_exploration *done[PHASES] = {[PHASE_FIRST] = o->e};
+    const rad_exploration *done[PASSES] = {[PASS_FIRST] = o->e};
     if (o->hunt && o->e) hunt_json(j, o->hunt, done);
     put_close(j, '}');
 }

@@ -1,19 +1,19 @@
 /* explore.c — many runs: cuts the plan into batches, hands them to workers, folds the answers in order.
  *
- * The plan has lanes (strategy.h), which take turns: in round r lane l folds share(l) * 2^r runs, then the next lane
- * has its turn, and a lane that has tried everything gives its turns up. So run i of an exploration follows from the
+ * The plan has rows (strategy.h), which take turns: in round r row l folds share(l) * 2^r runs, then the next row
+ * has its turn, and a row that has tried everything gives its turns up. So run i of an exploration follows from the
  * seed and from the runs before it. The budget only says where to stop: a larger one never finds the first bug later.
  *
- * The work of a lane is a list of queued batches in run order. Idle workers start queued batches from the front, and
+ * The work of a row is a list of queued batches in run order. Idle workers start queued batches from the front, and
  * the explorer folds strictly from the front, so that every number, and which failure counts as the first, is the
  * same for any number of workers. What is not folded when the exploration stops never happened. Queued batches of
- * other lanes may still be under way when a turn begins: their results wait for the next turn of their lane.
+ * other rows may still be under way when a turn begins: their results wait for the next turn of their row.
  *
  *     WAITING --start--> STARTED --answer--> DONE --all before it folded--> folded and gone
  *     STARTED --its process died--> replaced by: the runs before, the death itself, the runs after
  *
  * Q1  a queued batch has a result exactly when it is DONE.
- * Q2  of a sampling lane: the runs that were folded, and those of its queued batches, are all runs below `next`.
+ * Q2  of a sampling row: the runs that were folded, and those of its queued batches, are all runs below `next`.
  * Q3  of a tree: the paths of its queued batches grow, in the order of the search (tree.c).
  * They are looked at after each fold, and asserted. */
 #include <raddle/lab.h>
@@ -42,11 +42,11 @@ enum {
 enum queued_state { QUEUED_WAITING, QUEUED_STARTED, QUEUED_DONE };
 
 typedef struct queued queued;
-typedef struct lane lane;
+typedef struct row row;
 
 struct queued {
     queued *next;
-    lane *lane;
+    row *row;
     enum queued_state state;
     bool closed;     /* what would come after its `runs` runs is another queued batch's */
     uint64_t runs;   /* closed: how many are its own; a batch of it may do fewer */
@@ -56,9 +56,9 @@ struct queued {
 };
 
 /* A sampling policy, a search, or a row of searches with rising bounds. */
-struct lane {
+struct row {
     const rad_plan_phase *plan; /* the phase it is in */
-    uint32_t phases_left;       /* in the row, this one included; 0: the lane has nothing left to do */
+    uint32_t phases_left;       /* of this row, this one included; 0: the row has nothing left to do */
     uint64_t share;
     rad_phase *phase;        /* what is reported of it; NULL: not begun */
     queued *front;           /* all its queued batches, in run order */
@@ -76,9 +76,9 @@ typedef struct explorer {
     rad_exploration *out;
     rad_workers *workers;
     rad_set128 classes;
-    lane lanes[RAD_LANES_MAX];
-    uint32_t lane_count;
-    lane *at; /* whose turn it is */
+    row rows[RAD_ROWS_MAX];
+    uint32_t row_count;
+    row *at; /* whose turn it is */
     uint64_t runs_budget;
     uint64_t steps_budget;
     double seconds; /* 0: no limit */
@@ -115,12 +115,12 @@ static bool path_is_before(const rad_batch *a, const rad_batch *b)
 }
 
 /* Q1 … Q3. The death of a run has its choices in its result, and no path. */
-static void lane_check(const lane *l)
+static void row_check(const row *l)
 {
     const queued *before = NULL;
     uint64_t runs = l->phase->runs;
     for (const queued *p = l->front; p != NULL; p = p->next) {
-        RAD_ASSERT(p->lane == l);
+        RAD_ASSERT(p->row == l);
         RAD_ASSERT(p->state == QUEUED_DONE || (p->result.runs == 0 && p->result.findings == NULL));
         runs += queued_runs(p);
         if (p->batch.kind != RAD_BATCH_TREE || p->batch.path == NULL) continue;
@@ -137,14 +137,14 @@ static void queued_free(queued *p)
     rad__free(p);
 }
 
-static queued *queued_insert(explorer *x, lane *l, queued **at, const rad_batch *u)
+static queued *queued_insert(explorer *x, row *l, queued **at, const rad_batch *u)
 {
     queued *p = rad__alloc(1, sizeof *p);
     if (p == NULL) {
         rad__error_memory(x->error);
         return NULL;
     }
-    p->lane = l;
+    p->row = l;
     p->batch = *u;
     p->next = *at;
     *at = p;
@@ -161,7 +161,7 @@ static rad_choice *path_copy(explorer *x, const rad_choice *path, uint64_t count
     return copy;
 }
 
-static rad_batch lane_batch(const explorer *x, const lane *l, uint64_t first, uint64_t count)
+static rad_batch row_batch(const explorer *x, const row *l, uint64_t first, uint64_t count)
 {
     rad_batch u = {
         .kind = l->plan->tree ? RAD_BATCH_TREE : RAD_BATCH_SAMPLE,
@@ -236,7 +236,7 @@ static void fold_suppressed(explorer *x, const rad_batch_result *r)
 static void fold_result(explorer *x, const rad_batch_result *r)
 {
     rad_exploration *out = x->out;
-    lane *l = x->at;
+    row *l = x->at;
     for (uint64_t i = 0; i < r->finding_count; i++) fold_finding(x, &r->findings[i]);
     out->runs += r->runs;
     out->steps += r->steps;
@@ -265,8 +265,8 @@ static void fold_result(explorer *x, const rad_batch_result *r)
     if (x->options->stop_on_first && out->failures > 0) x->stop = true;
 }
 
-/* Runs that the lane may still fold in this turn. */
-static uint64_t turn_left(const lane *l)
+/* Runs that the row may still fold in this turn. */
+static uint64_t turn_left(const row *l)
 {
     RAD_ASSERT(l->phase->runs <= l->turn_end);
     return l->turn_end - l->phase->runs;
@@ -274,7 +274,7 @@ static uint64_t turn_left(const lane *l)
 
 /* Not more than may still be folded: a batch with dedup cannot be done again, it has seen its states. Between two
  * turns nothing may be folded, and a batch of the usual size is prepared. */
-static uint64_t tree_batch_runs(const lane *l)
+static uint64_t tree_batch_runs(const row *l)
 {
     uint64_t left = turn_left(l);
     if (left == 0) left = BATCH_RUNS;
@@ -283,7 +283,7 @@ static uint64_t tree_batch_runs(const lane *l)
 }
 
 /* The front of a tree may have been made in an earlier turn: it does what this turn can fold. */
-static void front_fits(lane *l)
+static void front_fits(row *l)
 {
     queued *p = l->front;
     uint64_t left = turn_left(l);
@@ -301,12 +301,12 @@ static void queued_rest(explorer *x, queued *p)
     uint64_t missing = queued_runs(p) - p->result.runs;
     if (tree && !p->closed ? p->result.exhausted : missing == 0) return;
     rad_batch rest = p->batch;
-    rest.count = tree && !p->closed ? tree_batch_runs(p->lane) : missing;
+    rest.count = tree && !p->closed ? tree_batch_runs(p->row) : missing;
     rest.path = p->result.path;
     rest.path_count = p->result.path_count;
     p->result.path = NULL; /* handed over */
     rest.first += tree ? 0 : p->result.runs;
-    queued *next = queued_insert(x, p->lane, &p->lane->front, &rest);
+    queued *next = queued_insert(x, p->row, &p->row->front, &rest);
     if (next == NULL) {
         rad__free(rest.path);
         return;
@@ -319,7 +319,7 @@ static void queued_rest(explorer *x, queued *p)
  * would overrun the turn is done again with what is left. */
 static void explorer_fold(explorer *x)
 {
-    lane *l = x->at;
+    row *l = x->at;
     while (l->front && l->front->state == QUEUED_DONE && !x->stop && x->error->code == 0) {
         queued *p = l->front;
         if (p->result.error.code != 0) { /* here and not when it came: the front is what counts */
@@ -351,7 +351,7 @@ static void explorer_fold(explorer *x)
 /* Something to start: the first waiting queued batch, or the later half of one that waits when others idle. */
 static int explorer_start(explorer *x)
 {
-    lane *l = x->at;
+    row *l = x->at;
     for (queued *p = l->front; p && rad__workers_idle(x->workers) > 0; p = p->next) {
         if (p->state != QUEUED_WAITING) continue;
         if (p->batch.dedup && p != l->front) break; /* one process knows the visited states */
@@ -427,7 +427,7 @@ static int death_rest(explorer *x, queued *p, const rad_workers_answer *a, bool 
         if (rest.path == NULL) return x->error->code;
         more = rad__tree_advance(rest.path, &length, rest.floor, rest.bound, rest.bound_limit, pruned);
         rest.path_count = length;
-        rest.count = tree_batch_runs(p->lane);
+        rest.count = tree_batch_runs(p->row);
     } else {
         more = a->run + 1 < rest.count;
         rest.first += a->run + 1;
@@ -437,7 +437,7 @@ static int death_rest(explorer *x, queued *p, const rad_workers_answer *a, bool 
         more = more && p->runs > a->run + 1;
         rest.count = p->runs - (a->run + 1);
     }
-    queued *after = more ? queued_insert(x, p->lane, &p->next, &rest) : NULL;
+    queued *after = more ? queued_insert(x, p->row, &p->next, &rest) : NULL;
     if (after == NULL) rad__free(rest.path);
     if (after != NULL && p->closed) {
         after->closed = true;
@@ -452,7 +452,7 @@ static int explorer_death(explorer *x, queued *p, const rad_workers_answer *a)
     if (p->batch.dedup && a->run > 0) {
         /* The visited states died with the process, so the runs before would not be the same again. From
          * here on each run is a batch of its own, and this death will come as the first of one. */
-        p->lane->one_by_one = true;
+        p->row->one_by_one = true;
         p->batch.count = 1;
         queued_move(p, QUEUED_WAITING);
         return 0;
@@ -469,7 +469,7 @@ static int explorer_death(explorer *x, queued *p, const rad_workers_answer *a)
     one.path = NULL;
     one.path_count = 0;
     one.count = 1;
-    queued *death = queued_insert(x, p->lane, &p->next, &one);
+    queued *death = queued_insert(x, p->row, &p->next, &one);
     if (death == NULL || !death_result(x, a, &death->result)) return x->error->code;
     death->result.pruned = pruned;
     death->closed = true;
@@ -517,9 +517,9 @@ static void explorer_tell(explorer *x)
     o->progress(o->context, &progress);
 }
 
-/* ---- Lanes and turns ------------------------------------------------------------------------------- */
+/* ---- Rows and turns ------------------------------------------------------------------------------- */
 
-/* Works until every queued batch of the lane is folded, its turn is over, or something says stop. */
+/* Works until every queued batch of the row is folded, its turn is over, or something says stop. */
 static int explorer_work(explorer *x)
 {
     while (x->at->front && !x->stop && turn_left(x->at) > 0) {
@@ -528,7 +528,7 @@ static int explorer_work(explorer *x)
         if (code == 0 && !x->at->plan->tree) code = explorer_start(x); /* nobody waits for a fold */
         if (code == 0) explorer_fold(x);
         if (code == 0) code = x->error->code;
-        if (code == 0 && !x->stop) lane_check(x->at);
+        if (code == 0 && !x->stop) row_check(x->at);
         if (code != 0) return code;
         explorer_tell(x);
     }
@@ -536,14 +536,14 @@ static int explorer_work(explorer *x)
 }
 
 /* Queued batches for the runs up to the end of the epoch, or of the turn. How the runs are cut changes nothing. */
-static int sample_queue(explorer *x, lane *l, uint64_t end)
+static int sample_queue(explorer *x, row *l, uint64_t end)
 {
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     uint64_t size = (end - l->next + jobs - 1) / jobs;
     if (size > BATCH_RUNS) size = BATCH_RUNS;
     for (queued **at = &l->front; l->next < end; l->next += size) {
         if (size > end - l->next) size = end - l->next;
-        rad_batch u = lane_batch(x, l, l->next, size);
+        rad_batch u = row_batch(x, l, l->next, size);
         queued *p = queued_insert(x, l, at, &u);
         if (p == NULL) return x->error->code;
         at = &p->next;
@@ -552,7 +552,7 @@ static int sample_queue(explorer *x, lane *l, uint64_t end)
 }
 
 /* Estimates change where an epoch ends. */
-static int turn_sample(explorer *x, lane *l)
+static int turn_sample(explorer *x, row *l)
 {
     uint64_t jobs = x->options->jobs ? x->options->jobs : 1;
     while (turn_left(l) > 0 && !x->stop) {
@@ -572,13 +572,13 @@ static int turn_sample(explorer *x, lane *l)
 static void explorer_complete(explorer *x)
 {
     x->out->complete = true;
-    for (uint32_t i = 0; i < x->lane_count; i++)
-        if (!x->lanes[i].spins || !x->lanes[i].plan->tree) x->lanes[i].phases_left = 0;
+    for (uint32_t i = 0; i < x->row_count; i++)
+        if (!x->rows[i].spins || !x->rows[i].plan->tree) x->rows[i].phases_left = 0;
 }
 
 /* A bound is exhausted; a higher one adds nothing when this one cut nothing off, and more rounds add nothing when these
  * were not used up. */
-static void tree_exhausted(explorer *x, lane *l)
+static void tree_exhausted(explorer *x, row *l)
 {
     const rad_phase *done = l->phase;
     bool more = done->pruned || (l->spins && done->spent);
@@ -593,10 +593,10 @@ static void tree_exhausted(explorer *x, lane *l)
     if (!l->spins && !done->pruned && !done->endless) explorer_complete(x);
 }
 
-static int turn_tree(explorer *x, lane *l)
+static int turn_tree(explorer *x, row *l)
 {
     if (l->phase->runs == 0 && l->front == NULL) {
-        rad_batch u = lane_batch(x, l, 0, tree_batch_runs(l));
+        rad_batch u = row_batch(x, l, 0, tree_batch_runs(l));
         if (queued_insert(x, l, &l->front, &u) == NULL) return x->error->code;
     }
     int code = explorer_work(x);
@@ -605,7 +605,7 @@ static int turn_tree(explorer *x, lane *l)
     return code;
 }
 
-static void phase_begin(explorer *x, lane *l)
+static void phase_begin(explorer *x, row *l)
 {
     RAD_ASSERT(x->out->phase_count < RAD_PHASES_MAX);
     l->phase = &x->out->phases[x->out->phase_count++];
@@ -617,8 +617,8 @@ static void phase_begin(explorer *x, lane *l)
     l->one_by_one = false;
 }
 
-/* At most `runs` of the lane: less when it has tried everything. A row of bounds goes on within the turn. */
-static int lane_turn(explorer *x, lane *l, uint64_t runs)
+/* At most `runs` of the row: less when it has tried everything. The next phase of a row begins within the turn. */
+static int row_turn(explorer *x, row *l, uint64_t runs)
 {
     uint64_t end = x->out->runs + runs; /* x->out->runs counts what this turn folds */
     x->at = l;
@@ -634,7 +634,7 @@ static int lane_turn(explorer *x, lane *l, uint64_t runs)
 }
 
 /* What is not fair is tried only where fairness leaves something out. */
-static bool lane_has_turns(const explorer *x, const lane *l)
+static bool row_has_turns(const explorer *x, const row *l)
 {
     return l->phases_left > 0 && (!l->spins || (x->out->held > 0 && !x->options->fair_only));
 }
@@ -643,28 +643,28 @@ static bool lane_has_turns(const explorer *x, const lane *l)
 static bool explorer_is_done(const explorer *x)
 {
     if (x->stop || x->out->runs >= x->runs_budget) return true;
-    for (uint32_t i = 0; i < x->lane_count; i++)
-        if (lane_has_turns(x, &x->lanes[i])) return false;
+    for (uint32_t i = 0; i < x->row_count; i++)
+        if (row_has_turns(x, &x->rows[i])) return false;
     return true;
 }
 
-static int explorer_lanes(explorer *x, const rad_plan *plan)
+static int explorer_rows(explorer *x, const rad_plan *plan)
 {
-    x->lane_count = plan->lane_count;
-    for (uint32_t i = 0; i < plan->lane_count; i++)
-        x->lanes[i] = (lane){
-            .plan = &plan->phases[plan->lanes[i].first],
-            .phases_left = plan->lanes[i].count,
-            .share = plan->lanes[i].share,
-            .spins = plan->lanes[i].spins,
+    x->row_count = plan->row_count;
+    for (uint32_t i = 0; i < plan->row_count; i++)
+        x->rows[i] = (row){
+            .plan = &plan->phases[plan->rows[i].first],
+            .phases_left = plan->rows[i].count,
+            .share = plan->rows[i].share,
+            .spins = plan->rows[i].spins,
         };
     for (uint32_t round = 0; !explorer_is_done(x); round++) {
-        for (uint32_t i = 0; i < x->lane_count && !explorer_is_done(x); i++) {
-            lane *l = &x->lanes[i];
-            if (!lane_has_turns(x, l)) continue;
+        for (uint32_t i = 0; i < x->row_count && !explorer_is_done(x); i++) {
+            row *l = &x->rows[i];
+            if (!row_has_turns(x, l)) continue;
             uint64_t left = x->runs_budget - x->out->runs;
             uint64_t runs = round < 32 && l->share <= UINT32_MAX ? l->share << round : left;
-            int code = lane_turn(x, l, runs < left ? runs : left);
+            int code = row_turn(x, l, runs < left ? runs : left);
             if (code != 0) return code;
         }
     }
@@ -673,8 +673,8 @@ static int explorer_lanes(explorer *x, const rad_plan *plan)
 
 static void explorer_drop(explorer *x)
 {
-    for (uint32_t i = 0; i < x->lane_count; i++) {
-        lane *l = &x->lanes[i];
+    for (uint32_t i = 0; i < x->row_count; i++) {
+        row *l = &x->rows[i];
         while (l->front) {
             queued *p = l->front;
             l->front = p->next;
@@ -739,7 +739,7 @@ int rad_lab_explore(const rad_target *t, const rad_explore_options *o, rad_explo
                                                                                          : RAD_WORKERS_USUAL;
     code = rad__workers_open(&x.workers, t, o->jobs, o->hang_seconds, o->suppressed, way, error);
     if (code == 0) code = count_patterns(&x);
-    if (code == 0) code = explorer_lanes(&x, &plan);
+    if (code == 0) code = explorer_rows(&x, &plan);
     out->elapsed = rad__os_now_seconds() - x.started;
     rad__source_lacks(out->sourceless);
     explorer_drop(&x);

@@ -46,11 +46,11 @@ uint64_t rad__epoch_end(uint64_t run)
     return (run / EPOCH + 1) * EPOCH;
 }
 
-/* A lane; the phases that are added after it are its phases. */
-static void plan_lane(rad_plan *p, uint64_t share)
+/* A row; the phases that are added after it are its phases. */
+static void plan_row(rad_plan *p, uint64_t share)
 {
-    RAD_ASSERT(p->lane_count < RAD_LANES_MAX);
-    p->lanes[p->lane_count++] = (rad_plan_lane){.first = p->count, .share = share};
+    RAD_ASSERT(p->row_count < RAD_ROWS_MAX);
+    p->rows[p->row_count++] = (rad_plan_row){.first = p->count, .share = share};
 }
 
 static rad_plan_phase *plan_add(rad_plan *p, const char *name)
@@ -59,7 +59,7 @@ static rad_plan_phase *plan_add(rad_plan *p, const char *name)
     rad_plan_phase *phase = &p->phases[p->count++];
     *phase = (rad_plan_phase){.runs = UINT64_MAX};
     snprintf(phase->name, sizeof phase->name, "%s", name);
-    p->lanes[p->lane_count - 1].count++;
+    p->rows[p->row_count - 1].count++;
     return phase;
 }
 
@@ -102,22 +102,22 @@ static void plan_bounds(rad_plan *p, enum rad_bound bound, uint64_t limit)
  * insurance. First turns are small, so that nobody waits long for the strategy that suits the bug. */
 static void plan_auto(rad_plan *p, const rad_case *c)
 {
-    plan_lane(p, 1);
+    plan_row(p, 1);
     plan_sample(p, "baseline")->runs = 1;
-    plan_lane(p, 2);
+    plan_row(p, 2);
     plan_sample(p, "random");
-    plan_lane(p, 6);
+    plan_row(p, 6);
     plan_sample(p, "surw");
-    plan_lane(p, 2);
+    plan_row(p, 2);
     plan_sample(p, "pct:3");
-    plan_lane(p, 2);
+    plan_row(p, 2);
     plan_sample(p, "pos");
-    plan_lane(p, 4);
+    plan_row(p, 4);
     plan_bounds(p, RAD_BOUND_PREEMPTIONS, DEEPEN_MAX);
     plan_spins(p, c, 2);
     if (c->spin_rounds > 0) return;
-    plan_lane(p, 1);
-    p->lanes[p->lane_count - 1].spins = true;
+    plan_row(p, 1);
+    p->rows[p->row_count - 1].spins = true;
     rad_plan_phase *drawn = plan_sample(p, "pct:3+spin:128");
     drawn->spin_rounds = 128;
 }
@@ -133,8 +133,8 @@ static void plan_spins(rad_plan *p, const rad_case *c, uint64_t share)
     uint64_t most = (c->max_steps ? c->max_steps : RAD_MAX_STEPS_DEFAULT) / SPIN_SHARE;
     const rad_plan_phase *before = NULL;
     if (most == 0 || c->spin_rounds > 0) return; /* the case itself says how many */
-    plan_lane(p, share);
-    p->lanes[p->lane_count - 1].spins = true;
+    plan_row(p, share);
+    p->rows[p->row_count - 1].spins = true;
     for (uint32_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         uint32_t rounds = phases[i].rounds < most ? phases[i].rounds : (uint32_t)most;
         if (before && before->bound_limit == phases[i].preemptions && before->spin_rounds == rounds) continue;
@@ -202,7 +202,7 @@ int rad__plan(rad_plan *p, const char *strategy, const rad_target *t, rad_error 
         plan_auto(p, &t->c);
         return 0;
     }
-    plan_lane(p, UINT64_MAX); /* the only one: its turn does not end */
+    plan_row(p, UINT64_MAX); /* the only one: its turn does not end */
     if (strategy_is(strategy, "preempt")) return plan_bounded(p, strategy, RAD_BOUND_PREEMPTIONS, error);
     if (strategy_is(strategy, "delay")) return plan_bounded(p, strategy, RAD_BOUND_DELAYS, error);
     if (strcmp(strategy, "dfs") == 0 || strcmp(strategy, "dedup") == 0) {

@@ -1,8 +1,9 @@
-/* strategy.h — how the runs of an exploration are arranged: lanes that take turns.
+/* strategy.h — how the runs of an exploration are arranged: as phases, in rows that take turns.
  *
- * A policy chooses within a run; a strategy says which runs there are. A lane is one sampling policy, one depth-first
- * search, or a row of searches with rising bounds, each a phase. Most strategies have one lane. `auto` is a portfolio:
- * its lanes take turns in slices that double, in proportion to their shares (explore.c). No plan knows the budget. */
+ * A policy chooses within a run; a strategy says which runs there are. A phase is one sampling policy or one
+ * depth-first search: what results and --json name ("surw", "preempt:2"). A row is one phase, or several, one after the
+ * other: searches with rising bounds. Most strategies have one row. `auto` is a portfolio: its rows take turns in
+ * slices that double, in proportion to their shares (explore.c). No plan knows the budget. */
 #ifndef RAD_LAB_STRATEGY_H
 #define RAD_LAB_STRATEGY_H
 
@@ -20,18 +21,18 @@ typedef struct rad_plan_phase {
 } rad_plan_phase;
 
 /* Phases [first, first + count), one after the other. */
-typedef struct rad_plan_lane {
+typedef struct rad_plan_row {
     uint32_t first, count;
     uint64_t share; /* runs of its first turn */
     bool spins;     /* its phases have spin rounds: no turn until an actor was held back */
-} rad_plan_lane;
+} rad_plan_row;
 
-enum { RAD_LANES_MAX = 8 };
+enum { RAD_ROWS_MAX = 8 };
 
 typedef struct rad_plan {
-    uint32_t count, lane_count;
+    uint32_t count, row_count;
     rad_plan_phase phases[RAD_PHASES_MAX];
-    rad_plan_lane lanes[RAD_LANES_MAX];
+    rad_plan_row rows[RAD_ROWS_MAX];
 } rad_plan;
 
 /* NULL = "auto". */

@@ -401,7 +401,7 @@ static void documented_turns(uint64_t budget, const rad_exploration *bounds, uin
 
 /* Whatever the number of processes, with budgets in a row: a batch of a search that another process did early, or that
  * the budget cuts short, is not folded beyond the turn, not by a single run. */
-static void each_run_is_of_the_part_whose_turn_it_is(void **state)
+static void each_run_is_of_the_phase_whose_turn_it_is(void **state)
 {
     static const char *const machines[] = {"n=2 k=3", "n=4 k=1"};
     static const uint32_t jobs[] = {1, 2, 4};
@@ -745,7 +745,7 @@ int main(void)
         cmocka_unit_test(cut_off_at_the_step_limit_is_not_tried_to_the_end),
         cmocka_unit_test(going_in_circles_is_not_tried_to_the_end),
         cmocka_unit_test(a_phase_of_the_portfolio_is_the_strategy_alone),
-        cmocka_unit_test(each_run_is_of_the_part_whose_turn_it_is),
+        cmocka_unit_test(each_run_is_of_the_phase_whose_turn_it_is),
         cmocka_unit_test(twice_names_the_first_step_that_differs),
         cmocka_unit_test(twice_sees_a_failure_without_a_name),
         cmocka_unit_test(many_busy_steps_are_no_hang),

@@ -307,7 +307,7 @@ static void the_portfolio_takes_turns(void **state)
     }
 }
 
-/* A lane that has tried everything gives its turns up; when that was every schedule there is, all is done. */
+/* A row that has tried everything gives its turns up; when that was every schedule there is, all is done. */
 static void the_portfolio_ends_when_everything_was_tried(void **state)
 {
     (void)state;
