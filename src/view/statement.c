@@ -1,11 +1,13 @@
-/* statement.c — what an exploration shows, in one sentence that carries its limits.
+/* statement.c — what an exploration shows: a first sentence that carries its limits, and what it takes to read them.
  *
  *     nothing found in 20,000 runs; every schedule was tried, under sequential consistency.
  *     nothing found in 812 runs; not every schedule was tried, but all with at most 2 preemptions; 3 runs were cut, not
  *     finished after 100,000 steps: neither passed nor failed.
+ *     nothing found in 300 runs; every fair schedule was tried; fair schedules only. In 33 runs actors that yield or
+ *     spin let others go first. Besides, they continued to their end with no preemption.
  *
- * What stopped it comes with the number of runs, what was tried after it, then what was not, and last what the machine
- * and fairness leave out. */
+ * What stopped it comes with the number of runs, what was tried after it, then what was not, and what the machine and
+ * fairness leave out: all in the first sentence. */
 #include <raddle/lab.h>
 
 #include "base/readable.h"
@@ -121,14 +123,21 @@ static void say_tried(sentence *s, const rad_exploration *e)
     if (!e->complete && bound) say_bound(s, bound, e->held > 0);
 }
 
-static void say_fair(sentence *s, const rad_target *t, const rad_exploration *e)
+static void say_fair(sentence *s, const rad_target *t)
 {
-    char number[32], rounds[32];
+    char rounds[32];
     if (t->c.spin_rounds)
         say(s, "; after %s round%s of a loop", rad__readable_count(t->c.spin_rounds, rounds),
             plural_of(t->c.spin_rounds));
-    say(s, "%sfair schedules only: in %s run%s actors that yield or spin let others go first",
-        t->c.spin_rounds ? " " : "; ", rad__readable_count(e->held, number), plural_of(e->held));
+    say(s, "%sfair schedules only", t->c.spin_rounds ? " " : "; ");
+}
+
+/* What that means, in a sentence of its own. */
+static void say_held(sentence *s, const rad_exploration *e)
+{
+    char number[32];
+    say(s, ". In %s run%s actors that yield or spin let others go first", rad__readable_count(e->held, number),
+        plural_of(e->held));
 }
 
 enum { SPIN_PREEMPTIONS = 2 };
@@ -150,7 +159,7 @@ static void say_spins(sentence *s, const rad_exploration *e)
         for (uint32_t i = most + 1; i <= SPIN_PREEMPTIONS; i++)
             more = more > rounds_with(e, i) ? more : rounds_with(e, i);
         if (rounds == 0 || rounds <= more) continue; /* the other one says it, too */
-        say(s, first ? "; besides, they continued" : ",");
+        say(s, first ? ". Besides, they continued" : ",");
         if (rounds == RAD_NONE)
             say(s, " to their end");
         else
@@ -184,12 +193,14 @@ void rad_exploration_text(const rad_target *t, const rad_exploration *e, char te
     const char *limits = rad_target_limits(t);
     text[0] = 0;
     say_runs(&s, e);
-    if (e->complete || e->failures == 0) { /* a failure is one, whatever else was tried */
+    bool covers = e->complete || e->failures == 0; /* a failure is one, whatever else was tried */
+    if (covers) {
         say_tried(&s, e);
         if (limits) say(&s, ", %s", limits);
-        if (e->held) say_fair(&s, t, e);
-        say_spins(&s, e);
+        if (e->held) say_fair(&s, t);
     }
     say_cut(&s, t, e);
+    if (covers && e->held) say_held(&s, e);
+    if (covers) say_spins(&s, e);
     say(&s, ".");
 }

@@ -52,7 +52,7 @@ passes reaches "16 runs; every schedule was tried"
 passes soon "60 runs; not every schedule was tried"
 try test ./tests soon --runs 60 --clock free
 unwraps
-has flat "pass soon: 60 runs; not every schedule was tried, $halfway; fair schedules only: " "with a free clock time is no limit"
+has flat "pass soon: 60 runs; not every schedule was tried, $halfway; fair schedules only" "with a free clock time is no limit"
 fails loses "check at step"
 has out "tests_counter.c:40: all_write: check failed: total == writers" "with expression, file, line and function"
 fails fails_at_once "check at step 0: tests_counter.c:60: fails_at_once: check failed: total == 1"

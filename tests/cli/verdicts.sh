@@ -28,7 +28,7 @@ grep -oE '\{"[a-z_]+"' "$src/tests/programs/limits.c" | tr -d '{"' | sort >progr
 check "programs" [ -s programs ]
 same named programs "a row for each program"
 clean=", code between two operations was not interrupted halfway, and time passed only when nothing could run"
-fair="; fair schedules only: in [0-9,]+ runs actors that yield or spin let others go first; besides, they continued"
+fair="; fair schedules only\. In [0-9,]+ runs actors that yield or spin let others go first\. Besides, they continued"
 far=" for up to 1,000 rounds with no preemption, for up to 128 with at most 1, for up to 16 with at most 2"
 while read -r name finds; do
     try explore --no-shrink ./limits "$name"

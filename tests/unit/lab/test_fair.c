@@ -334,7 +334,7 @@ static void a_correct_lock_has_an_end_under_dfs(void **state)
         assert_true(x.held > 0 && x.held < x.runs);
         assert_non_null(strstr(text, too_many ? "but all fair ones with at most 4 preemptions"
                                               : "; every fair schedule was tried"));
-        assert_non_null(strstr(text, "fair schedules only: in "));
+        assert_non_null(strstr(text, "fair schedules only"));
         rad_exploration_free(&x);
     }
 }

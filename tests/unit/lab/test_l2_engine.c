@@ -132,7 +132,7 @@ static void locks_that_spin_end_or_are_found(void **state)
         if (strstr(text, locks[i].tried) == NULL) fail_msg("%s: %s", words, text);
         bool fair = strstr(locks[i].tried, "fair") != NULL;
         assert_true((e.held > 0) == fair);
-        assert_true((strstr(text, "; fair schedules only: in ") != NULL) == fair);
+        assert_true((strstr(text, "; fair schedules only. In ") != NULL) == fair);
         rad_exploration_free(&e);
         t.c.repaired = false;
         e = explored(&t, "preempt:3", 1000);

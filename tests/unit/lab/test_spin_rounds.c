@@ -177,8 +177,8 @@ static void no_fair_schedule_has_it(void **state)
 static void the_verdict_says_how_far_loops_went(void **state)
 {
     static const char *const says[] = {
-        "; besides, they continued to their end with at most 2 preemptions.",
-        "; besides, they continued to their end with at most 1 preemption, for up to 16 rounds with at most 2.",
+        ". Besides, they continued to their end with at most 2 preemptions.",
+        ". Besides, they continued to their end with at most 1 preemption, for up to 16 rounds with at most 2.",
     };
     (void)state;
     for (uint32_t i = 0; i < 4; i++) {
@@ -210,7 +210,7 @@ static void with_enough_rounds_every_schedule_is_tried(void **state)
     t.c.spin_rounds = 2;
     x = explored(&t, (rad_explore_options){.strategy = "dfs", .seed = 1});
     rad_exploration_text(&t, &x, text);
-    assert_non_null(strstr(text, "; after 2 rounds of a loop fair schedules only: in "));
+    assert_non_null(strstr(text, "; after 2 rounds of a loop fair schedules only. In "));
     rad_exploration_free(&x);
 }
 
@@ -281,7 +281,7 @@ static void nothing_is_said_of_a_search_that_cut_runs(void **state)
     assert_non_null(strstr(text, "they continued to their end with at most 2 preemptions"));
     for (uint32_t i = 0; i < x.phase_count; i++) x.phases[i].endless |= x.phases[i].preemptions == 2;
     rad_exploration_text(&t, &x, text);
-    assert_non_null(strstr(text, "they continued to their end with at most 1 preemption;"));
+    assert_non_null(strstr(text, "they continued to their end with at most 1 preemption."));
     rad_exploration_free(&x);
 }
 
