@@ -69,6 +69,6 @@ try explore --no-shrink --strategy dfs ./fibers counter
 status 0 "fibers: nothing found"
 has out "every schedule was tried$clean." "and the same is said"
 compiles "the same with raddle cc" "$library" "$RADDLE" cc -g -O1 "$src/tests/programs/memory_fibers.c" -o fibers
-try explore --no-shrink ./fibers counter
+try explore --no-shrink --runs 200 ./fibers counter
 status 1 "found"
 finish

@@ -73,11 +73,24 @@ void rad__watched_program(void)
 
 /* ---- What it had -------------------------------------------------------------------------------------------- */
 
+/* The first of those from before the first decision that is not below `block`. There may be thousands. */
+static uint32_t freed_place(const rad_watch *w, const void *block)
+{
+    uint32_t low = 0, high = w->freed_before;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((uintptr_t)w->freed[middle].block < (uintptr_t)block) /* tidy: address ok: as they are sorted */
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static void freed_remove(rad_watch *w, const void *block)
 {
-    uint32_t i = 0;
-    while (i < w->freed_before && w->freed[i].block != block) i++;
-    if (i == w->freed_before) return;
+    uint32_t i = freed_place(w, block);
+    if (i == w->freed_before || w->freed[i].block != block) return;
     w->freed_before--;
     memmove(&w->freed[i], &w->freed[i + 1], (w->freed_before - i) * sizeof *w->freed);
 }
@@ -199,8 +212,7 @@ static uint32_t freed_add(rad_watch *w, const rad_freed *f)
     if (!RAD_GROW(&w->freed, &w->freed_capacity, w->freed_count + 1)) return RAD_NONE;
     uint32_t at = w->freed_count++;
     if (!w->runs) {
-        at = 0;
-        while (at < w->freed_before && w->freed[at].block < f->block) at++; /* tidy: address ok */
+        at = freed_place(w, f->block);
         memmove(&w->freed[at + 1], &w->freed[at], (w->freed_before - at) * sizeof *w->freed);
         w->freed_before++;
     }
@@ -211,8 +223,8 @@ static uint32_t freed_add(rad_watch *w, const rad_freed *f)
 /* Before the first decision there is one thread, and no cell. */
 static bool free_before(rad_watch *w, const rad_freed *f, const void *pc)
 {
-    for (uint32_t i = 0; i < w->freed_before; i++)
-        if (w->freed[i].block == f->block) freed_twice(&w->freed[i], pc);
+    uint32_t i = freed_place(w, f->block);
+    if (i < w->freed_before && w->freed[i].block == f->block) freed_twice(&w->freed[i], pc);
     return freed_add(w, f) != RAD_NONE;
 }
 
