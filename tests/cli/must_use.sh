@@ -5,30 +5,22 @@ src=${RADDLE_SRC:-$(dirname "$0")/../..}
 
 compile() { ${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Werror -I"$src/include" -c "$1" -o made.o >err 2>&1; }
 
-program() { # STATEMENT: a program that has it, and every variable that one may need
-    cat <<END
-#include <raddle.h>
-void use(rad_chan *c, rad_nursery *n, rad_mutex *m, rad_rwlock *l, rad_cond *k, rad_once *o, rad_waitgroup *g,
-         rad_barrier *b, rad_semaphore *s, rad_select_case *e, rad_fiber *f, rad_runtime *r, rad_ticker *t, rad_fn fn,
-         void *v);
-void use(rad_chan *c, rad_nursery *n, rad_mutex *m, rad_rwlock *l, rad_cond *k, rad_once *o, rad_waitgroup *g,
-         rad_barrier *b, rad_semaphore *s, rad_select_case *e, rad_fiber *f, rad_runtime *r, rad_ticker *t, rad_fn fn,
-         void *v)
-{
-    (void)c, (void)n, (void)m, (void)l, (void)k, (void)o, (void)g, (void)b, (void)s, (void)e, (void)f, (void)r,
-        (void)t, (void)fn, (void)v;
-    $1;
-}
-END
+# Into FILE: for each call of stdin a function with every variable that one may need. One run of the compiler for all.
+programs() { # FILE STATEMENT, with %s for the call
+    words='rad_chan *c, rad_nursery *n, rad_mutex *m, rad_rwlock *l, rad_cond *k, rad_once *o, rad_waitgroup *g,
+           rad_barrier *b, rad_semaphore *s, rad_select_case *e, rad_fiber *f, rad_runtime *r, rad_ticker *t, rad_fn fn, void *v'
+    unused='(void)c, (void)n, (void)m, (void)l, (void)k, (void)o, (void)g, (void)b, (void)s, (void)e, (void)f, (void)r,
+        (void)t, (void)fn, (void)v;'
+    count=0
+    echo '#include <raddle.h>' >"$1"
+    while read -r call; do
+        count=$((count + 1))
+        # shellcheck disable=SC2059 # STATEMENT is a format
+        printf "void use_$count($words);\nvoid use_$count($words)\n{\n$unused\n#line $count \"call\"\n$2;\n}\n" "$call" >>"$1"
+    done
 }
 
-while read -r call; do
-    program "$call" >dropped.c
-    ! compile dropped.c && grep -q "unused.result" err
-    report $? "the compiler warns: $call" err
-    program "RAD_IGNORE($call)" >meant.c
-    check "RAD_IGNORE: $call" compile meant.c
-done <<'END'
+cat >calls <<'END'
 rad_main(NULL, fn, v, NULL)
 rad_runtime_spawn(r, NULL, fn, v)
 rad_spawn(NULL, fn, v)
@@ -53,17 +45,26 @@ rad_read(0, v, 1, RAD_FOREVER)
 rad_write(1, v, 1, RAD_FOREVER)
 rad_blocking(fn, v, NULL, RAD_FOREVER)
 END
-
+programs dropped.c '%s' <calls
+compile dropped.c
+grep 'unused.result' err >warned
+programs meant.c 'RAD_IGNORE(%s)' <calls
+check "RAD_IGNORE: no warning" compile meant.c
+line=0
 while read -r call; do
-    program "$call" >plain.c
-    check "without an answer to look at: $call" compile plain.c
-done <<'END'
+    line=$((line + 1))
+    check "the compiler warns: $call" grep -q "^call:$line:" warned
+done <calls
+
+cat >calls <<'END'
 rad_mutex_lock(m)
 rad_rwlock_read(l)
 rad_rwlock_write(l)
 rad_nursery_go(n, fn, v)
 rad_sleep(1)
 END
+programs plain.c '%s' <calls
+check "without an answer to look at" compile plain.c
 
 sed -n '/^```c$/,/^```$/p' "$src/docs/fibers.md" | sed '/^```$/,$d' | grep -v '^```' >first.c
 check "the program of docs/fibers.md compiles without a warning" compile first.c
