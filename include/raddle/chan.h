@@ -35,7 +35,7 @@ RAD_API RAD_MUST_USE int rad_chan_create(rad_chan **chan, size_t size, size_t ca
 RAD_API void rad_chan_destroy(rad_chan *chan);
 
 /* What reports call it, beside its number; NULL: nothing. The text stays the caller's, and stays as long as the channel
- * (a literal). Anybody, at any time. */
+ * (a literal). Any caller, at any time. */
 RAD_API void rad_chan_name(rad_chan *chan, const char *name);
 
 /* 0: it was taken, as a copy; 1: taken or not, something was thrown away. RAD_ECLOSED. A fiber that was cancelled gets
@@ -81,7 +81,7 @@ RAD_API RAD_MUST_USE int rad_chan_send_spawn(rad_chan *chan, rad_fn fn, void *ar
 
 /* Receives the next one, waits until it has ended, copies what it leaves behind (`result` may be NULL; what it gave
  * begins at bytes[0]), and gives it up. `until` is for receiving: a fiber that was received is waited for. When the
- * caller is cancelled meanwhile, so is that fiber, and its result is received. Anybody. RAD_ECLOSED: there will be
+ * caller is cancelled meanwhile, so is that fiber, and its result is received. Any caller. RAD_ECLOSED: there will be
  * none. */
 RAD_API RAD_MUST_USE int rad_chan_recv_join(rad_chan *chan, rad_fiber_result *result, rad_time until);
 
@@ -105,12 +105,12 @@ typedef struct rad_pool_calls {
 RAD_API RAD_MUST_USE int rad_pool_create(rad_pool **pool, size_t size, uint32_t capacity, const rad_pool_calls *calls);
 
 /* Takes the item that was given back last; or else makes a new one, if the capacity allows; or else waits until one is
- * given back, first come, first served. *item is the caller's until it gives it back. Anybody. RAD_ETIMEOUT,
+ * given back, first come, first served. *item is the caller's until it gives it back. Any caller. RAD_ETIMEOUT,
  * RAD_ECANCELED, RAD_ECLOSED, RAD_ENOMEM, or the error of on_create; then *item is NULL. RAD_ON_TAKE does the same in a
  * select. */
 RAD_API RAD_MUST_USE int rad_pool_take(rad_pool *pool, void **item, rad_time until);
 
-/* Anybody, once for each item that was taken, also after the pool was closed. Waits only if on_reset does. */
+/* Any caller, once for each item that was taken, also after the pool was closed. Waits only if on_reset does. */
 RAD_API void rad_pool_give(rad_pool *pool, void *item);
 
 /* Afterwards a take returns RAD_ECLOSED, also one that waits; one that is already inside on_create still gets its item.
@@ -135,7 +135,7 @@ enum rad_select_kind {
     RAD_ON_RECV,
     RAD_ON_JOIN,
     RAD_ON_TIME,    /* the time has come */
-    RAD_ON_CANCEL,  /* the fiber was cancelled: instead of the answer RAD_ECANCELED. Never, for a thread */
+    RAD_ON_CANCEL,  /* the fiber was cancelled: instead of the result RAD_ECANCELED. Never, for a thread */
     RAD_ON_LOCK,    /* a mutex, which the caller then holds */
     RAD_ON_ACQUIRE, /* one permit of a semaphore */
     RAD_ON_GROUP,   /* a wait group whose count is 0 */
@@ -169,17 +169,17 @@ typedef struct rad_select_case {
     /* What is sent, or where it is received; of TAKE a void *, for the item. Of JOIN a rad_fiber_result, of TICK a
      * uint64_t, or NULL. */
     void *value;
-    int code; /* afterwards, of the case that was done: what the call would have answered */
+    int code; /* afterwards, of the case that was done: what the call would have returned */
 } rad_select_case;
 
 enum { RAD_SELECT_MAX = 64 };
 
-/* Does exactly one of the cases, and answers its index; the others have had no effect. Of several that can be done it
+/* Does exactly one of the cases, and returns its index; the others have had no effect. Of several that can be done it
  * picks one at random; each is equally likely. Waits until one can, not longer than `until`: 0 is a select with a
  * default. A case whose channel is closed can be done: its code says so. With a case for it, a fiber that was
  * cancelled gets that one; but if `until` (or the time of a RAD_ON_TIME) is 0, or if only the deadline of its nursery
  * has passed, it gets any one that can be done. RAD_ETIMEOUT, RAD_ECANCELED, RAD_EINPUT (too many cases, or none),
- * RAD_ESTALE; with a descriptor also what rad_fd_wait answers when it cannot begin. A NULL pointer in place of an
+ * RAD_ESTALE; with a descriptor also what rad_fd_wait returns when it cannot begin. A NULL pointer in place of an
  * object is a mistake, which stops the process; to leave a case out, set its kind to RAD_OFF:
  *
  *     rad_select_case cases[2] = {

@@ -50,7 +50,7 @@ typedef struct rad_task rad_task;
 
 /* ---- Tasks ---------------------------------------------------------------------------------------- */
 
-/* What a run answers. Anything else stops the process with a message. */
+/* What a run returns. Anything else stops the process with a message. */
 enum rad_run {
     RAD_RUN_DONE = 0,     /* finished; the executor has already forgotten it */
     RAD_RUN_FAILED,       /* finished; the first one to fail is what join reports */
@@ -131,7 +131,7 @@ RAD_API uint32_t rad_exec_workers(const rad_exec *exec);
  * whose last job ended on another worker spawns a task of its own that ends the wait; that task is counted, too. */
 typedef struct rad_exec_counts {
     uint64_t ran;        /* calls of run */
-    uint64_t ended;      /* answers DONE and FAILED */
+    uint64_t ended;      /* runs that returned DONE or FAILED */
     uint64_t spawned;    /* by rad_worker_spawn … and rad_group_spawn; not by rad_exec_spawn … */
     uint64_t in_flight;  /* tasks taken and not ended; up to 128 too many for each worker that is awake */
     uint64_t from_local; /* where tasks were found: spawned or woken by the worker itself */
@@ -161,7 +161,7 @@ RAD_API void rad_worker_spawn_on(rad_worker *worker, uint32_t index, rad_task *t
  * is. */
 RAD_API void rad_worker_wake(rad_worker *worker, rad_task *task);
 
-/* What the failure of this task is called: not 0. The run then has to answer FAILED, which it does with
+/* What the failure of this task is called: not 0. The run then has to return FAILED, which it does with
  * `return rad_worker_fail(worker, code);`; otherwise the next one to fail on this worker may be called so.
  * Without a code a failure is 1. */
 RAD_API enum rad_run rad_worker_fail(rad_worker *worker, int64_t code);
@@ -217,13 +217,13 @@ struct rad_job {
 };
 
 /* As rad_worker_spawn, into a group. By the task that opened it, or by its jobs. The job may be stolen, may
- * yield (YIELD_GLOBAL is YIELD here) and may answer AGAIN, but not BLOCKED. */
+ * yield (YIELD_GLOBAL is YIELD here) and may return AGAIN, but not BLOCKED. */
 RAD_API void rad_group_spawn(rad_worker *worker, rad_group *group, rad_job *job,
                              enum rad_run (*run)(rad_job *job, rad_worker *worker));
 
 /* By the task that opened it, in the same run. Returns when all jobs of the group have ended (at once when there are
- * none); the group is then as new. True: all of them answered DONE. False: one failed, which join will
- * report too, or was not run because the executor was stopped; answer FAILED. */
+ * none); the group is then as new. True: all of them returned DONE. False: one failed, which join will
+ * report too, or was not run because the executor was stopped; return FAILED. */
 RAD_API bool rad_group_wait(rad_worker *worker, rad_group *group);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@
  *            The compiler warns when a program ignores the result of a call that may have done nothing:
  *            RAD_IGNORE(call) ignores one on purpose. rad_sleep may be ignored, except in a loop: a cancelled fiber
  *            does not sleep.
- * Threads    "anybody" means any fiber or thread; a thread that waits sleeps. "a fiber" means fibers only.
+ * Threads    "any caller" means any fiber or thread; a thread that waits sleeps. "a fiber" means fibers only.
  * fork       A runtime stays with the process that made it: its fibers do not run in a child, not even the one that
  *            forked. A child may start a runtime of its own, or exec.
  * Signals    Workers block all signals but those of faults, so that other threads handle them; a child that a fiber
@@ -92,12 +92,12 @@ typedef struct rad_runtime rad_runtime;
 typedef struct rad_fiber rad_fiber;
 RAD_API RAD_MUST_USE int rad_runtime_create(rad_runtime **rt, const rad_options *options, rad_error *error);
 
-/* As rad_spawn, by anybody. Never waits: at the limit it is RAD_ELIMIT. RAD_ECLOSED: it is being shut down, or
+/* As rad_spawn, by any caller. Never waits: at the limit it is RAD_ELIMIT. RAD_ECLOSED: it is being shut down, or
  * destroyed. */
 RAD_API RAD_MUST_USE int rad_runtime_spawn(rad_runtime *rt, rad_fiber *fiber, int (*fn)(void *arg), void *arg);
 
-/* Refuses new fibers, from outside and from fibers (RAD_ECLOSED), and cancels all others. Does not wait. Anybody, any
- * number of times. */
+/* Refuses new fibers, from outside and from fibers (RAD_ECLOSED), and cancels all others. Does not wait. Any
+ * caller, any number of times. */
 RAD_API void rad_runtime_shutdown(rad_runtime *rt);
 
 /* Fibers may wait inside a catch, and in destructors during unwinding: what a C++ runtime knows of exceptions goes with
@@ -108,8 +108,8 @@ RAD_API bool rad_cxx_loaded(void);
 
 /* Writes a line for each fiber (for a thousand, and how many more there are), its state, what it waits for and since
  * when, to an open file; for one that waits or runs also its calls, innermost first, at most 32
- * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Anybody, while it runs: each line
- * was true at some moment during the call. The file stays the caller's. RAD_EIO. */
+ * (docs/fibers.md, "Debugging"). `rt` is NULL for the runtime of the calling fiber. Any caller, while it runs: each
+ * line was true at some moment during the call. The file stays the caller's. RAD_EIO. */
 RAD_API int rad_runtime_dump(rad_runtime *rt, int fd);
 
 /* Waits until all fibers have ended, and frees everything; handles of its fibers are then invalid. From now on only
@@ -137,14 +137,14 @@ enum { RAD_RESULT_SIZE = 48 };
 /* What a fiber leaves behind. */
 typedef struct rad_fiber_result {
     unsigned char bytes[RAD_RESULT_SIZE] __attribute__((aligned(16))); /* what it gave; the rest is zero */
-    int code;                                                          /* what its function answered */
+    int code;                                                          /* what its function returned */
 } rad_fiber_result;
 
-/* Waits until the fiber has ended. Anybody, and any number at a time, each of whom gets a copy of its result (which may
- * be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
+/* Waits until the fiber has ended. Any caller, and any number at a time, each of whom gets a copy of its result (which
+ * may be NULL). The handle stays good. RAD_ESTALE: it was given up, and its fiber is gone. */
 RAD_API RAD_MUST_USE int rad_join(rad_fiber fiber, rad_fiber_result *result, rad_time until);
 
-/* The handle is of no use any more; the fiber runs on, if it does. Anybody, once: a second time is a mistake, also
+/* The handle is of no use any more; the fiber runs on, if it does. Any caller, once: a second time is a mistake, also
  * while the fiber still runs. */
 RAD_API void rad_release(rad_fiber fiber);
 
@@ -154,7 +154,7 @@ RAD_API void rad_set_result(const void *bytes, size_t size);
 /* Lets others run. A fiber; it does not wait. */
 RAD_API void rad_yield(void);
 
-/* Waits. Anybody. 0 when the time has come. */
+/* Waits. Any caller. 0 when the time has come. */
 RAD_API int rad_sleep(uint64_t ns);
 RAD_API int rad_sleep_until(rad_time until);
 
@@ -174,7 +174,7 @@ RAD_API void rad_name(const char *name);
  * in reports. The caller holds the handle; {NULL, 0}, as after a spawn that failed, does nothing. */
 RAD_API void rad_name_fiber(rad_fiber fiber, const char *name);
 
-/* What a fiber is called, or NULL; also if it has ended. Anybody. */
+/* What a fiber is called, or NULL; also if it has ended. Any caller. */
 RAD_API const char *rad_name_of(rad_fiber fiber);
 
 /* ---- Tickers ---------------------------------------------------------------------------------------- */
@@ -192,7 +192,7 @@ typedef struct rad_ticker {
 RAD_API void rad_ticker_start(rad_ticker *t, uint64_t period);
 
 /* Waits for the next tick. *tick (may be NULL) is its number; when several are due, that of the last of them.
- * Anybody. In a select, RAD_ON_TICK does the same:
+ * Any caller. In a select, RAD_ON_TICK does the same:
  *
  *     rad_select_case cases[2] = {{.kind = RAD_ON_TICK, .on.ticker = &ticker},
  *                                 {.kind = RAD_ON_RECV, .on.chan = chan, .value = &value}};
@@ -219,7 +219,7 @@ RAD_API RAD_MUST_USE int rad_ticker_wait(rad_ticker *t, uint64_t *tick, rad_time
  * rad_runtime_shutdown stops it. */
 typedef struct rad_timer rad_timer;
 
-/* It does not run yet. Without a function (NULL) it is for rad_timer_wait, and RAD_ON_TIMER of rad_select. Anybody.
+/* It does not run yet. Without a function (NULL) it is for rad_timer_wait, and RAD_ON_TIMER of rad_select. Any caller.
  * RAD_ENOMEM. */
 RAD_API RAD_MUST_USE int rad_timer_create(rad_timer **timer, rad_fn fn, void *arg);
 
@@ -231,11 +231,11 @@ RAD_API RAD_MUST_USE int rad_timer_start(rad_timer *timer, rad_time when);
 
 /* Stops the timer. Returns true if that came in time: the timer was running, or it had fired and no call had received
  * that; that firing will not happen. Returns false if there was none; the function of a timer that has fired may still
- * run. Does not wait. Anybody. */
+ * run. Does not wait. Any caller. */
 RAD_API bool rad_timer_stop(rad_timer *timer);
 
 /* Waits until the timer has fired. One caller receives each firing: one that waits, or the next that comes. A start and
- * a stop take back a firing that no call has received. Anybody. */
+ * a stop take back a firing that no call has received. Any caller. */
 RAD_API RAD_MUST_USE int rad_timer_wait(rad_timer *timer, rad_time until);
 
 /* Stops the timer, and frees it. No call on it may be running or be made later. Its function may still run, and may be
@@ -250,7 +250,7 @@ typedef uint32_t rad_local_key;
 enum { RAD_LOCALS_MAX = 256 };
 
 /* When a fiber ends whose value is not NULL, destroy(value) is called (if it is not NULL), by the fiber, before those
- * that join it return; what it sets then is destroyed, too, a few times over. Anybody. RAD_ELIMIT. */
+ * that join it return; what it sets then is destroyed, too, a few times over. Any caller. RAD_ELIMIT. */
 RAD_API RAD_MUST_USE int rad_local_create(rad_local_key *key, void (*destroy)(void *value));
 
 /* Values that fibers still have are forgotten, not destroyed. The key may not be used any more. */
@@ -267,7 +267,7 @@ RAD_API RAD_MUST_USE int rad_local_set(rad_local_key key, void *value);
 /* Asks the fiber to end: every call of it that may wait returns RAD_ECANCELED from now on, also the one it is in,
  * unless what that one waits for comes before the fiber has noticed. The fiber's code decides how to react. With
  * `until` = 0 calls still succeed if they need not wait; those of raddle/sync.h, rad_read and the like do so with any
- * `until`. Does not wait. Anybody; a fiber that has ended, or {NULL, 0}: nothing happens. */
+ * `until`. Does not wait. Any caller; a fiber that has ended, or {NULL, 0}: nothing happens. */
 RAD_API void rad_cancel(rad_fiber fiber);
 
 /* Whether the calling fiber was cancelled, shielded or not. For a thread: false. */

@@ -58,13 +58,13 @@ enum {
 };
 
 /* Waits until the descriptor can be read or written, as `interest` says, and returns those that are true, at least one.
- * Anybody, any number at a time; each of them returns. With `until` 0 it does not wait. Regular files,
+ * Any caller, any number at a time; each of them returns. With `until` 0 it does not wait. Regular files,
  * directories and devices that never block are ready at once. RAD_EINPUT: no descriptor. RAD_ECLOSED: it was closed by
  * rad_fd_close meanwhile. RAD_ENOMEM, RAD_ELIMIT, RAD_EIO. */
 RAD_API RAD_MUST_USE int rad_fd_wait(int fd, unsigned interest, rad_time until);
 
 /* Closes the descriptor: calls that wait for it return RAD_ECLOSED. 0, or what the system says; it is closed in any
- * case. Anybody. */
+ * case. Any caller. */
 RAD_API int rad_fd_close(int fd);
 
 /* Sets O_NONBLOCK, for all processes that share the open file. Descriptors from rad_accept have it. 0, or rad_errno. */
@@ -103,7 +103,7 @@ RAD_API RAD_MUST_USE int64_t rad_connect(int fd, const struct sockaddr *address,
  * `until` (0: at once), which can happen even if some are free. Once fn has begun, the call waits for it in any case.
  * RAD_ECANCELED: fn has not begun, and will not.
  * RAD_EIO, RAD_ENOMEM: no thread could be created. fn is not a fiber: it may make the calls that threads may. By
- * anybody; on a thread it is just a call. */
+ * any caller; on a thread it is just a call. */
 RAD_API RAD_MUST_USE int rad_blocking(rad_fn fn, void *arg, int *answer, rad_time until);
 
 #ifdef __cplusplus

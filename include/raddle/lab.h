@@ -488,7 +488,7 @@ typedef struct rad_line {
     enum rad_switch turn;
     bool decisive;              /* this switch matters: the shrunk list chooses something other than the baseline */
     bool hidden;                /* not in the causal past of the failure */
-    bool waits;                 /* after this step its actor had to wait for somebody */
+    bool waits;                 /* after this step its actor had to wait for another one */
     char note[96];              /* choices made inside the step, notes of the machine; "" */
     char words[128];            /* the step in the machine's own words; "": to be put together from the above */
     const rad_source_place *at; /* of a program under test: the call that it makes; NULL: not known */

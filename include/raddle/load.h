@@ -59,7 +59,7 @@ enum rad_load_engine {
 typedef struct rad_load_progress {
     uint64_t now_ns, duration_ns; /* 0: iterations decide */
     uint64_t requests, responses, errors, under_way;
-    uint64_t rate_milli;     /* answers per 1,000 s, in the last second */
+    uint64_t rate_milli;     /* responses per 1,000 s, in the last second */
     uint64_t p50_ns, p99_ns; /* or RAD_LOAD_NO_DATA */
     uint64_t dropped, late;
     uint32_t users;
@@ -187,8 +187,8 @@ RAD_API void rad_load_folder_free(rad_load_folder *f);
  * RAD_LOAD_NO_DATA. */
 RAD_API uint64_t rad_load_percentile(const rad_load_result *r, bool response, uint32_t ppm);
 
-/* Two sides, each of one run or of several, beside each other. Rows that may be worse: p10, p50, p99, answers a second
- * and failed share, of each request name and of all. With enough runs a side, a rank test (Wilcoxon, Mann,
+/* Two sides, each of one run or of several, beside each other. Rows that may be worse: p10, p50, p99, responses a
+ * second and failed share, of each request name and of all. With enough runs a side, a rank test (Wilcoxon, Mann,
  * Whitney; one-sided; Holm's correction over all rows) and the threshold decide; with fewer, the threshold alone, if
  * one is given. docs/load-results.md has the rules. */
 typedef struct rad_load_diff_options {
@@ -217,8 +217,8 @@ typedef struct rad_load_serve_options {
     const char *host;                         /* NULL: 127.0.0.1 */
     uint32_t port;                            /* 0: any */
     uint64_t latency_low_ns, latency_high_ns; /* drawn evenly */
-    uint32_t error_ppm;                       /* answered with 503 */
-    uint64_t stall_every_ns, stall_ns;        /* nothing is answered in the last stall_ns of each stall_every_ns */
+    uint32_t error_ppm;                       /* that many of a million responses have status 503 */
+    uint64_t stall_every_ns, stall_ns;        /* no response is sent in the last stall_ns of each stall_every_ns */
     uint32_t body_bytes;
     uint32_t requests_per_connection; /* 0: any number */
     bool misbehave;                   /* some paths violate HTTP on purpose: src/load/serve/paths.c lists them */

@@ -204,12 +204,12 @@ RAD_API rad_effect_log *rad_session_take_effects(rad_session_vm *vm);
 RAD_API void rad_effect_log_free(rad_effect_log *log);
 RAD_API uint64_t rad_effect_log_count(const rad_effect_log *log);
 
-/* From now on handlers are not called: their answers come from the log, by session, coroutine and occurrence, so N and
+/* From now on handlers are not called: their results come from the log, by session, coroutine and occurrence, so N and
  * policy may differ. A coroutine that asks for something else than was recorded, or for more, faults its session, and
  * rad_session_report says what was asked and what is on record. Before the first session is opened. */
 RAD_API void rad_session_replay(rad_session_vm *vm, const rad_effect_log *log);
 
-/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"): of an answer
+/* The first difference, in words ("session 3, Seller: handler of quote, effect 0: quote 17 and quote 21"): of a result
  * before which everything was the same, if there is one; others may only be its consequences. If there is none but that
  * one log has more, its first record that the other does not have ("session 3, Seller: effect 4, quote
  * 17, is in the first log only (record 12)"). False: they are equal. */

@@ -181,8 +181,8 @@ typedef struct rad_once {
         }                                                                                                              \
     }
 
-/* 0: fn(arg) has been called and answered 0, once for all callers of this object, and has ended. Others wait
- * meanwhile. When it answers something else, its caller gets that, and the next one tries again. If fn calls this
+/* 0: fn(arg) has been called and returned 0, once for all callers of this object, and has ended. Others wait
+ * meanwhile. When it returns something else, its caller gets that, and the next one tries again. If fn calls this
  * for the same object, that is a mistake, which stops the process. */
 RAD_API RAD_MUST_USE int rad_once_run(rad_once *o, rad_fn fn, void *arg, rad_time until);
 
@@ -207,7 +207,7 @@ RAD_API RAD_MUST_USE int rad_barrier_wait(rad_barrier *b, rad_time until);
 /* ---- Names ------------------------------------------------------------------------------------------ */
 
 /* What reports call them, beside their number; NULL: nothing. The text stays the caller's, and stays as long as the
- * object is used (a literal). Anybody, at any time. */
+ * object is used (a literal). Any caller, at any time. */
 RAD_API void rad_mutex_name(rad_mutex *m, const char *name);
 RAD_API void rad_rwlock_name(rad_rwlock *l, const char *name);
 RAD_API void rad_cond_name(rad_cond *c, const char *name);

@@ -70,7 +70,7 @@ typedef struct rad_talk rad_talk;
  * RAD_EINPUT: an earlier version of raddle wrote the header, which numbers messages from 0: generate it again. */
 RAD_API RAD_MUST_USE int rad_talk_open(rad_talk **talk, const rad_talk_shape *shape, uint32_t capacity);
 
-/* From now on sends, receives and waits return RAD_ECLOSED; messages that were sent are received first. Anybody, any
+/* From now on sends, receives and waits return RAD_ECLOSED; messages that were sent are received first. Any caller, any
  * number of times. */
 RAD_API void rad_talk_close(rad_talk *talk, int code);
 
@@ -105,7 +105,7 @@ typedef struct rad_endpoint {
 } rad_endpoint;
 
 /* Role number `member` of the table. RAD_EINPUT: there is no such one, it is played already, or the headers are
- * of different versions of the protocol. Whatever the answer is, rad_endpoint_error and rad_endpoint_end can be
+ * of different versions of the protocol. Whatever is returned, rad_endpoint_error and rad_endpoint_end can be
  * called. */
 RAD_API RAD_MUST_USE int rad_endpoint_begin(rad_endpoint *p, rad_talk *talk, const rad_endpoint_table *table,
                                             uint32_t member);
@@ -130,7 +130,7 @@ RAD_API int rad_endpoint_fork(rad_endpoint *p, rad_endpoint *branches, uint32_t 
  * another's; nothing has changed, and all of them may continue, or are ended by rad_endpoint_end. */
 RAD_API int rad_endpoint_join(rad_endpoint *p, rad_endpoint *branches, uint32_t count);
 
-/* The endpoint is not used any more, whatever this answers: what it had received and not taken is freed. RAD_EPROTOCOL:
+/* The endpoint is not used any more, whatever this returns: what it had received and not taken is freed. RAD_EPROTOCOL:
  * there was more to do. */
 RAD_API int rad_endpoint_end(rad_endpoint *p);
 

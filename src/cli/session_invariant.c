@@ -29,8 +29,8 @@ static const option INVARIANT_OPTIONS[] = {
     OPTION_CAPACITY(invariant_args, run.capacity),
     OPTION_FULL(invariant_args, run.full),
     {"threads", OPTION_COUNT, AT(run.threads), "T", "also run on T OS threads; 0: do not (default: 2)", 0, 256, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR",
-     "existing directory for the schedule file of a difference (default: none)", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for the schedule file of a difference (default: .)",
+     0, 0, 0},
     OPTION_JSON(invariant_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
@@ -330,7 +330,7 @@ static const char *const INVARIANT_EXAMPLES[] = {
     "raddle session invariant examples/session/two_buyer.session --sessions 5 --seeds 50",
     "50 seeds, every N and policy, shuffled starts, two OS threads",
     "raddle session invariant examples/session/two_buyer.session --full drop --seeds 2",
-    "buffers that drop messages: stuck, and saved",
+    "buffers that drop messages: one run gets stuck, others do not; saved and shrunk",
     NULL,
 };
 

@@ -18,8 +18,8 @@ typedef struct run_args {
 static const option RUN_OPTIONS[] = {
     OPTIONS_OF_RUN(run_args, run, "run to the end"),
     {"seed", OPTION_COUNT, AT(run.seed), "S", "seed for random values and choices (default: 1)", 0, SEED_MAX, 0},
-    {"output", OPTION_TEXT, AT(output), "DIR",
-     "existing directory for schedule files of what went wrong (default: none)", 0, 0, 0},
+    {"output", OPTION_TEXT, AT(output), "DIR", "existing directory for schedule files of what went wrong (default: .)",
+     0, 0, 0},
     OPTION_JSON(run_args),
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };

@@ -2,6 +2,9 @@
 #include "options.h"
 #include "report.h"
 
+#include <stdio.h>
+#include <string.h>
+
 typedef struct list_args {
     bool all, json;
 } list_args;
@@ -12,16 +15,24 @@ static const option LIST_OPTIONS[] = {
     {NULL, OPTION_FLAG, 0, NULL, NULL, 0, 0, 0},
 };
 
+static void list_param(cli *c, const rad_param *p)
+{
+    char text[256], name[96];
+    snprintf(name, sizeof name, "    %s=%lld  ", p->name, (long long)p->default_value);
+    snprintf(text, sizeof text, "%s (%lld to %lld)", p->about ? p->about : "", (long long)p->min, (long long)p->max);
+    out(c, "%s", name);
+    out_long(c, (uint32_t)strlen(name), 8, text);
+}
+
 static void list_machine(cli *c, const rad_machine *m)
 {
-    out(c, "\n%s%s%s  %s\n", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF), m->about ? m->about : "");
-    for (const rad_param *p = m->params; p && p->name; p++) {
-        out(c, "    %s=%lld  %s (%lld to %lld)\n", p->name, (long long)p->default_value, p->about ? p->about : "",
-            (long long)p->min, (long long)p->max);
-    }
+    out(c, "\n%s%s%s  ", style(c, STYLE_BOLD), m->name, style(c, STYLE_OFF));
+    out_long(c, (uint32_t)strlen(m->name) + 2, 4, m->about ? m->about : "");
+    for (const rad_param *p = m->params; p && p->name; p++) list_param(c, p);
     if (m->body) out(c, "    case  a document: %s explore FILE.json\n", c->self);
     if (m->bug) {
-        out(c, "    bug   %s\n", m->bug);
+        out_text(c, "    bug   ");
+        out_long(c, 10, 10, m->bug);
         out(c, "    fixed without the bug: %s explore %s%s%s --fixed\n", c->self, c->program, *c->program ? " " : "",
             m->name);
     }
@@ -31,7 +42,10 @@ static void list_named(cli *c, const char *title, bool (*at)(uint32_t, rad_named
 {
     rad_named n;
     out(c, "\n%s%s%s\n", style(c, STYLE_BOLD), title, style(c, STYLE_OFF));
-    for (uint32_t i = 0; at(i, &n); i++) out(c, "    %-12s %s\n", n.name, n.about);
+    for (uint32_t i = 0; at(i, &n); i++) {
+        out(c, "    %-12s ", n.name);
+        out_long(c, 17, 17, n.about);
+    }
 }
 
 /* What is listed without --all: in a program, its own machines; in raddle, those that do not test raddle itself. */

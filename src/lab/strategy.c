@@ -22,7 +22,7 @@ static const rad_named STRATEGIES[] = {
     {"dfs", "every schedule, depth first"},
     {"preempt:K", "every schedule with at most 0, 1, … K preemptions"},
     {"delay:K", "every schedule with at most 0, 1, … K delays against the baseline"},
-    {"dedup", "every state once (machines whose whole state the lab knows)"},
+    {"dedup", "every state once (machines whose whole state is known)"},
 };
 
 bool rad_strategy_at(uint32_t index, rad_named *out)

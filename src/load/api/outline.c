@@ -45,7 +45,9 @@ static void put_level(rad_bytes *out, const rad__load_scenario *s, uint64_t leve
 
 static void put_stage(rad_bytes *out, const rad__load_scenario *s, const struct rad__load_stage *stage)
 {
-    const char *unit = s->schedule.model == RAD__LOAD_OPEN ? " arrivals a second" : stage->to == 1 ? " user" : " users";
+    const char *unit = s->schedule.model == RAD__LOAD_OPEN ? " arrivals a second"
+                       : stage->to == 1                    ? " virtual user"
+                                                           : " virtual users";
     if (stage->from != stage->to) {
         put_level(out, s, stage->from);
         rad__bytes_format(out, " to ");
@@ -69,7 +71,7 @@ static void put_when(rad_bytes *out, const rad__load_scenario *s)
     put_more(out, when->stage_count);
     if (when->model == RAD__LOAD_OPEN) {
         put_label(out, "served by");
-        rad__bytes_format(out, "%u users, %s; an arrival that finds all of them busy %s\n", s->users,
+        rad__bytes_format(out, "%u virtual users, %s; an arrival that finds all of them busy %s\n", s->users,
                           when->in_turn ? "in turn" : "the one that was busy last first",
                           when->drop ? "is dropped" : "waits");
     }
@@ -142,7 +144,7 @@ static void put_share(rad_bytes *out, const char *what, uint32_t ppm)
 static void put_simulated(rad_bytes *out, const struct rad__load_simulated *m)
 {
     put_label(out, "simulated");
-    put_time(out, "answers after ", m->latency.points[0].value);
+    put_time(out, "responds after ", m->latency.points[0].value);
     if (m->latency.count > 1) put_time(out, " to ", m->latency.points[m->latency.count - 1].value);
     put_share(out, "lost", m->loss_ppm);
     put_share(out, "reset", m->reset_ppm);

@@ -52,7 +52,7 @@ static const char *ready(struct rad__load_user_seen *u)
 static const char *complete(struct rad__load_user_seen *u)
 {
     if (u->seen & COMPLETE) return "a user is complete twice";
-    if (u->seen & UNDER_WAY) return "a user is complete while its request is under way";
+    if (u->seen & UNDER_WAY) return "a user is complete while its request is in flight";
     u->seen |= COMPLETE;
     return NULL;
 }
@@ -107,7 +107,7 @@ static const char *issued(rad__load_causality *c, struct rad__load_user_seen *u,
 {
     if (!(u->seen & READY)) return "a request is issued by a user that is not ready";
     if (u->seen & COMPLETE) return "a request is issued by a user that was complete";
-    if (u->seen & UNDER_WAY) return "a request is issued while another of the user is under way";
+    if (u->seen & UNDER_WAY) return "a request is issued while another of the user is in flight";
     if (e->request != u->request + 1) return "a request has another number than the next";
     if (e->what >= c->scenario->request_count || e->target >= c->scenario->target_count)
         return "a request is of a kind, or to a target, that the scenario does not have";
@@ -124,7 +124,7 @@ static const char *issued(rad__load_causality *c, struct rad__load_user_seen *u,
 static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u, const rad__load_event *e)
 {
     if (!(u->seen & UNDER_WAY) || e->request != u->request)
-        return "a request ends that is not under way: it was never issued, or ended before";
+        return "a request ends that is not in flight: it was never issued, or ended before";
     if (e->what != u->what) return "a request ends as another one than was issued";
     if ((e->flags & RAD__LOAD_MEASURED) != (u->seen & MEASURED ? RAD__LOAD_MEASURED : 0u))
         return "a request was issued during the warm-up and ends as measured, or the other way "
@@ -139,7 +139,7 @@ static const char *ended(rad__load_causality *c, struct rad__load_user_seen *u, 
 static const char *late(const struct rad__load_user_seen *u, const rad__load_event *e)
 {
     if (e->request == 0 || e->request > u->request) return "a late answer to a request never made";
-    if (e->request == u->request && (u->seen & UNDER_WAY)) return "a late answer to a request that is under way";
+    if (e->request == u->request && (u->seen & UNDER_WAY)) return "a late response to a request that is in flight";
     return NULL;
 }
 
@@ -163,7 +163,7 @@ static const char *phase(rad__load_causality *c, const rad__load_event *e)
 {
     if (e->count <= (uint64_t)c->phase || e->count > RAD__LOAD_OVER) return "a phase comes out of turn";
     c->phase = (enum rad__load_phase)e->count;
-    return c->phase == RAD__LOAD_OVER && c->under_way > 0 ? "the run is over while requests are under way" : NULL;
+    return c->phase == RAD__LOAD_OVER && c->under_way > 0 ? "the run is over while requests are in flight" : NULL;
 }
 
 const char *rad__load_causality_event(rad__load_causality *c, const rad__load_event *e)

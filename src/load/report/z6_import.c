@@ -191,7 +191,7 @@ static uint32_t fault_of_type(uint32_t type)
 
 static const char *issue(struct importer *m, struct user *u, const uint8_t *payload, rad__load_event *e)
 {
-    if (u->under_way) return "a request is issued while another of the user is under way";
+    if (u->under_way) return "a request is issued while another of the user is in flight";
     u->request = rad__load_z6_get(payload, 8);
     u->what = find_request(m, payload);
     u->under_way = u->asked = true;
@@ -207,7 +207,7 @@ static const char *finish(struct user *u, const uint8_t *payload, uint32_t type,
     uint64_t request = rad__load_z6_get(payload, 8);
     if (request != u->request || !u->under_way) {
         *left_out = error && u->asked && request == u->request;
-        return *left_out ? NULL : "a request ends that is not under way";
+        return *left_out ? NULL : "a request ends that is not in flight";
     }
     u->under_way = false;
     e->kind = type;

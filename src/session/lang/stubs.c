@@ -221,7 +221,7 @@ static void write_messages(stub_writer *w)
     char name[200];
     const char *p = w->protocol;
     rad__bytes_format(&w->out,
-                      "/* What …_await answers: which message has come. Numbers begin "
+                      "/* What …_await returns: which message has come. Numbers begin "
                       "at 1: 0 is success, the answer of the\n * other calls, and one variable may "
                       "hold both. */\nenum %s_is {\n",
                       p);

@@ -241,7 +241,7 @@ static void users_come_before_what_they_do(void **state)
     REFUSED("complete twice", SPAWN, READY, {.kind = RAD__LOAD_VU_COMPLETE}, {.kind = RAD__LOAD_VU_COMPLETE});
     REFUSED("was complete", SPAWN, {.kind = RAD__LOAD_VU_COMPLETE}, READY);
     REFUSED("was complete", SPAWN, READY, {.kind = RAD__LOAD_VU_COMPLETE}, ISSUE);
-    REFUSED("while its request is under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_VU_COMPLETE});
+    REFUSED("while its request is in flight", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_VU_COMPLETE});
 }
 
 static void requests_end_once_and_as_they_began(void **state)
@@ -249,9 +249,9 @@ static void requests_end_once_and_as_they_began(void **state)
     (void)state;
     load_scene scene;
     report_scene_rich(&scene, 2, 1);
-    REFUSED("not under way", SPAWN, READY, ANSWER);
-    REFUSED("not under way", SPAWN, READY, ISSUE, ANSWER, ANSWER);
-    REFUSED("not under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_TIMEOUT, .request = 2, .flags = 1});
+    REFUSED("not in flight", SPAWN, READY, ANSWER);
+    REFUSED("not in flight", SPAWN, READY, ISSUE, ANSWER, ANSWER);
+    REFUSED("not in flight", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_TIMEOUT, .request = 2, .flags = 1});
     REFUSED("another of the user", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ISSUED, .request = 2, .flags = 1});
     REFUSED("another number", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 2});
     REFUSED("as another one", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ERROR, .request = 1, .what = 1, .flags = 1});
@@ -259,7 +259,8 @@ static void requests_end_once_and_as_they_began(void **state)
     REFUSED("fault", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_ERROR, .request = 1, .flags = 1, .fault = 99});
     REFUSED("does not have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .what = 3});
     REFUSED("does not have", SPAWN, READY, {.kind = RAD__LOAD_ISSUED, .request = 1, .target = 1});
-    REFUSED("late answer to a request that is under way", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_LATE, .request = 1});
+    REFUSED("late response to a request that is in flight", SPAWN, READY, ISSUE,
+            {.kind = RAD__LOAD_LATE, .request = 1});
     REFUSED("never made", SPAWN, READY, ISSUE, {.kind = RAD__LOAD_LATE, .request = 2});
 }
 
@@ -282,7 +283,7 @@ static void nothing_follows_the_end(void **state)
     (void)state;
     load_scene scene;
     load_scene_make(&scene, 2, 1);
-    REFUSED("while requests are under way", SPAWN, READY, ISSUE, OVER);
+    REFUSED("while requests are in flight", SPAWN, READY, ISSUE, OVER);
     REFUSED("after the run is over", OVER, SPAWN);
     REFUSED("out of turn", {.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_DRAINING},
             {.kind = RAD__LOAD_PHASE, .count = RAD__LOAD_DRAINING});

@@ -310,11 +310,11 @@ static void what_cannot_have_happened_is_refused(void **state)
     TOLD_REFUSED("a user is spawned twice", {5, 2, 0, 0, NULL}, {5, 2, 0, 0, NULL});
     TOLD_REFUSED("something happens to a user that was not spawned", {5, 2, 3, 1, NULL});
     TOLD_REFUSED("a request is issued while", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {5, 2, 3, 2, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 6, 0, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 2, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 1, NULL},
+    TOLD_REFUSED("a request ends that is not in flight", {5, 2, 0, 0, NULL}, {5, 2, 6, 0, NULL});
+    TOLD_REFUSED("a request ends that is not in flight", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 2, NULL});
+    TOLD_REFUSED("a request ends that is not in flight", {5, 2, 0, 0, NULL}, {5, 2, 3, 1, NULL}, {6, 2, 6, 1, NULL},
                  {6, 2, 6, 1, NULL});
-    TOLD_REFUSED("a request ends that is not under way", {5, 2, 0, 0, NULL}, {5, 2, 15, 0, NULL});
+    TOLD_REFUSED("a request ends that is not in flight", {5, 2, 0, 0, NULL}, {5, 2, 15, 0, NULL});
 }
 
 static void errors_of_z6_become_ours(void **state)

@@ -171,7 +171,7 @@ int rad__flow_words_make(rad_flow_words *w, const rad_flow_program *p, rad_error
 {
     uint64_t all = RAD_TELL_OP + 2ull * p->code_count + p->way_count + p->tree->variable_count;
     if (all > RAD_TELL_MOST)
-        return rad__error(error, RAD_EINPUT, "source: %u operations are too many for the lab", p->code_count);
+        return rad__error(error, RAD_EINPUT, "source: %u operations are too many to explore", p->code_count);
     w->way = RAD_TELL_OP + 2 * p->code_count;
     w->variable = w->way + p->way_count;
     w->end = w->variable + p->tree->variable_count;

@@ -148,7 +148,7 @@ static int scenario_create(void **self, const rad_machine *m, const rad_case *c,
     t->turns = (uint64_t)c->params[TURNS];
     t->parsed = true;
     if (t->scenario.users > RAD__LOAD_TRIAL_USERS)
-        status = rad__error(error, RAD_EINPUT, "source: %u users; the lab takes up to %d", t->scenario.users,
+        status = rad__error(error, RAD_EINPUT, "source: %u virtual users; explore takes up to %d", t->scenario.users,
                             RAD__LOAD_TRIAL_USERS);
     if (status == 0) status = allocate(t, error);
     if (status == 0)
@@ -411,7 +411,7 @@ const rad_machine rad__machine_load = {
 const rad_machine rad__machine_scenario = {
     .progresses = true,
     .name = "load-scenario",
-    .about = "a load scenario of yours, with the lab as its server: raddle explore FILE.toml",
+    .about = "a load scenario of yours, with Raddle as its server: raddle explore FILE.toml",
     .params = scenario_params,
     .oracles = load_oracles,
     .bug_site = RAD_NONE,
