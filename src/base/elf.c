@@ -167,6 +167,7 @@ static bool read_sections(rad_elf *e, const Elf64_Ehdr *h)
     for (uint32_t i = 0; i < h->e_shnum; i++) {
         if (!get_item(e, h->e_shoff, i, &s, sizeof s)) return false;
         e->has_debug |= is_section(e, &names, &s, ".debug_info");
+        e->is_go |= is_section(e, &names, &s, ".go.buildinfo");
         rad_elf_table *to = s.sh_type == SHT_DYNSYM ? &e->dynamic : s.sh_type == SHT_SYMTAB ? &e->all : NULL;
         if (to && to->symbol_count == 0 && !read_table(e, h, &s, to)) return false;
     }

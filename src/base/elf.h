@@ -21,6 +21,7 @@ typedef struct rad_elf {
     uint64_t size;
     bool is_program;                             /* it can be started; false: a shared object */
     bool has_debug;                              /* it has debug information: DWARF */
+    bool is_go;                                  /* Go's linker has made it */
     char build_id[2 * RAD_ELF_BUILD_ID_MAX + 1]; /* hexadecimal; "": it has none */
     rad_elf_table dynamic, all;                  /* .dynsym; .symtab, which strip removes */
     uint64_t entries, entry_count;               /* of the dynamic section; 0: linked statically */

@@ -87,6 +87,9 @@ static bool uses_threads(const rad_elf *e)
 int check_fibers(cli *c, const char *path, const rad_elf *e)
 {
     struct stat about;
+    if (e->is_go)
+        return refuse(c, path,
+                      "a Go program: its runtime starts threads by itself, with signals and stacks of its own");
     const char *sanitizer = sanitizer_of(e), *needed = rad__elf_needed(e, LIBRARY ".");
     if (!uses_threads(e) && (needed == NULL || strcmp(needed, LAB_LIBRARY) != 0)) return refuse_unlinked(c, path, e);
     if (sanitizer) {

@@ -99,6 +99,23 @@ printf '#!/bin/sh\nexec ./guest\n' >script && chmod +x script
 says script "a script, not a program or shared object (ELF): name the program that it starts"
 cp guest plain && chmod -x plain
 says plain "a program that cannot be executed; type: chmod +x ./plain"
+cat >gopher.c <<'END'
+#include <pthread.h>
+__attribute__((section(".go.buildinfo"), used)) static const char info[] = "as of Go's linker";
+static void *nothing(void *x)
+{
+    return x;
+}
+int main(void)
+{
+    pthread_t t;
+    pthread_create(&t, 0, nothing, 0);
+    return pthread_join(t, 0);
+}
+END
+# shellcheck disable=SC2086 # CC may have words
+check "a program with a mark of Go's linker" ${CC:-cc} -g -pthread gopher.c -o gopher
+says gopher "'./gopher': a Go program: its runtime starts threads by itself, with signals and stacks of its own"
 mkdir -p folder
 says folder "a directory, not a program"
 cp guest narrow && printf '\001' | dd of=narrow bs=1 seek=4 conv=notrunc 2>/dev/null
