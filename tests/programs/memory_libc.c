@@ -50,6 +50,15 @@ static void fills(void)
     if (write(sockets[1], byte, SIZE) != SIZE) abort();
 }
 
+/* The second one is filled in part. */
+#define PARTS(at)                                                                                                      \
+    {                                                                                                                  \
+        {at, SIZE / 2},                                                                                                \
+        {                                                                                                              \
+            at + SIZE / 2, ROOM - SIZE / 2                                                                             \
+        }                                                                                                              \
+    }
+
 /* In parentheses: the functions themselves, which this is about. Each has a name and what it does with the strings `in`
  * of seven characters and `out`; R: reads `in`, W: writes `out`. */
 #define CALLS(CALL)                                                                                                    \
@@ -88,10 +97,10 @@ static void fills(void)
     CALL(pread, W, if (pread(fd, p->out, eight, 0) != SIZE) abort())                                                   \
     CALL(pwrite, R, if (pwrite(fd, p->in, eight, 0) != SIZE) abort())                                                  \
     CALL(read, W, fills(); if (read(sockets[0], p->out, ROOM) != SIZE) abort())                                        \
-    CALL(readv, W, fills(); struct iovec v = {p->out, ROOM}; if (readv(sockets[0], &v, 1) != SIZE) abort())            \
+    CALL(readv, W, fills(); struct iovec v[] = PARTS(p->out); if (readv(sockets[0], v, 2) != SIZE) abort())            \
     CALL(recv, W, fills(); if (recv(sockets[0], p->out, ROOM, 0) != SIZE) abort())                                     \
     CALL(recvfrom, W, fills(); if (recvfrom(sockets[0], p->out, ROOM, 0, NULL, NULL) != SIZE) abort())                 \
-    CALL(recvmsg, W, fills(); struct iovec v = {p->out, ROOM}; struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};     \
+    CALL(recvmsg, W, fills(); struct iovec v[] = PARTS(p->out); struct msghdr m = {.msg_iov = v, .msg_iovlen = 2};     \
          if (recvmsg(sockets[0], &m, 0) != SIZE) abort())                                                              \
     CALL(write, R, if (write(sockets[0], p->in, eight) != SIZE) abort())                                               \
     CALL(writev, R, struct iovec v = {p->in, eight}; if (writev(sockets[0], &v, 1) != SIZE) abort())                   \
@@ -160,8 +169,8 @@ static void *toucher(void *unused)
         p->in[SIZE] = 'b';
         p->out[SIZE] = 'b';
         lock();
-        if (calls[i].uses & R) p->in[SIZE - 2] = '5';
-        if (calls[i].uses & W) sink ^= p->out[SIZE - 2];
+        if (calls[i].uses & R) p->in[SIZE - 1] = 0; /* the end of the string */
+        if (calls[i].uses & W) sink ^= p->out[SIZE - 1];
         unlock();
     }
     return unused;

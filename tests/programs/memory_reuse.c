@@ -25,9 +25,9 @@ static void use(char *at, size_t size)
     for (size_t i = 0; i < size; i += 512) at[i]++;
 }
 
-static char *get(void)
+static char *get(size_t size)
 {
-    char *at = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) abort();
     return at;
 }
@@ -35,9 +35,10 @@ static char *get(void)
 static void *maps(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        char *at = get();
-        use(at, SIZE);
-        munmap(at, SIZE);
+        size_t size = SIZE + (i & 1); /* also one that is no multiple of eight */
+        char *at = get(size);
+        use(at, size);
+        munmap(at, size);
         turn();
     }
     return unused;
@@ -47,7 +48,7 @@ static void *maps(void *unused)
 static void *remaps(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        char *at = get();
+        char *at = get(SIZE);
         use(at, SIZE);
         at = mremap(at, SIZE, 4 * SIZE, MREMAP_MAYMOVE);
         if (at == MAP_FAILED) abort();
@@ -123,7 +124,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < sizeof all / sizeof *all; i++) {
         pthread_t a, b;
         if (strcmp(all[i].name, argv[1]) != 0) continue;
-        shared = get();
+        shared = get(SIZE);
         pthread_create(&a, NULL, all[i].run, NULL);
         pthread_create(&b, NULL, all[i].run, NULL);
         pthread_join(a, NULL);
