@@ -565,6 +565,16 @@ uint32_t double_living_commands(const double_world *w)
     return living;
 }
 
+uint32_t double_launched(const double_world *w)
+{
+    uint32_t launched = 0;
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        const process *p = w->processes[i];
+        launched += p->is_shim && p->alive && !p->ended;
+    }
+    return launched;
+}
+
 uint64_t double_now(const double_world *w)
 {
     return w->clock_ns;

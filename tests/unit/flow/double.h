@@ -77,6 +77,7 @@ void double_release_at(double_world *w, uint64_t n);
 /* Time goes on, and shims with it. */
 void double_ticks(double_world *w, uint32_t count);
 uint32_t double_living_commands(const double_world *w);
+uint32_t double_launched(const double_world *w); /* with those to come */
 uint64_t double_now(const double_world *w);
 
 #endif

@@ -356,6 +356,33 @@ static void a_live_case_is_fed(void **state)
     rad__flow_program_free(p);
 }
 
+/* Ten times as long each time, until it is a year and a day: not shorter, however often it fails. */
+static void a_pause_never_becomes_shorter(void **state)
+{
+    (void)state;
+    static const uint64_t most = UINT64_C(366) * 24 * 3600 * 1000000000;
+    rad_flow_program *p = read_flow("flow f { task t { run \"true\" retry 70 delay 1s backoff 10 } do t }");
+    rad_flow_case *c = open_case(p, &(rad_flow_case_options){.policy = "first"});
+    uint64_t expected = 1000000000;
+    bool used;
+    rad__flow_case_run(c, 100);
+    for (uint32_t i = 1; i <= 70; i++) {
+        rad_flow_input result = {.kind = RAD_INPUT_RESULT, .key = "0#1", .attempt = i, .why = "x"};
+        rad_flow_input timer = {.kind = RAD_INPUT_TIMER, .key = "0#1", .attempt = i};
+        rad__flow_asks_taken(c);
+        assert_int_equal(feed(c, &result, &used), 0);
+        assert_int_equal(rad__flow_case_run(c, 100), RAD_CASE_WAITING);
+        assert_int_equal(c->asks[0].kind, RAD_ASK_TIMER);
+        assert_int_equal(c->asks[0].delay_ns, expected);
+        expected = expected < most / 10 ? expected * 10 : most;
+        rad__flow_asks_taken(c);
+        assert_int_equal(feed(c, &timer, &used), 0);
+        assert_int_equal(rad__flow_case_run(c, 100), RAD_CASE_WAITING);
+    }
+    rad__flow_case_close(c);
+    rad__flow_program_free(p);
+}
+
 /* Answers that differ in a value, or in the reason of a failure, are different runs. */
 static void what_was_answered_is_in_the_digest(void **state)
 {
@@ -664,6 +691,7 @@ int main(void)
         cmocka_unit_test(replays_are_the_same_run),
         cmocka_unit_test(confluent_flows_end_in_one_way),
         cmocka_unit_test(a_live_case_is_fed),
+        cmocka_unit_test(a_pause_never_becomes_shorter),
         cmocka_unit_test(what_was_answered_is_in_the_digest),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(a_journal_replays_and_tells_where_it_does_not),

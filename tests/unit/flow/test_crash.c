@@ -627,8 +627,8 @@ static uint32_t most_running;
 
 static void watch_running(void *context, const rad_flow_progress *p)
 {
-    (void)context;
-    if (p->running > most_running) most_running = p->running;
+    uint32_t running = context ? double_launched(context) : p->running;
+    if (running > most_running) most_running = running;
 }
 
 static void test_jobs(void **state)
@@ -645,6 +645,26 @@ static void test_jobs(void **state)
         assert_int_equal(most_running, jobs);
         double_close(l.w);
     }
+    rad__flow_program_free(p);
+}
+
+/* Commands that nobody wants any more count until they have ended. */
+static void test_jobs_that_are_stopped(void **state)
+{
+    (void)state;
+    rad_flow_program *p = double_program("flow f { task a { run \"a\" } task slow { run \"slow\" }"
+                                         " par { do a } and { do slow } and { do slow } and { do slow } join first"
+                                         " many 8 { do a } }");
+    life l;
+    open_life(&l, p, 1);
+    l.options.given.jobs = 4;
+    l.options.given.watch = watch_running;
+    l.options.given.context = l.w;
+    double_hold(l.w, "slow");
+    most_running = 0;
+    live(&l);
+    assert_int_equal(most_running, 4);
+    double_close(l.w);
     rad__flow_program_free(p);
 }
 
@@ -768,6 +788,7 @@ int main(void)
         cmocka_unit_test(test_a_full_disk),
         cmocka_unit_test(test_group_commit),
         cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_jobs_that_are_stopped),
         cmocka_unit_test(test_lost_records),
         cmocka_unit_test(test_another_way),
         cmocka_unit_test(test_no_memory),

@@ -240,6 +240,32 @@ static void test_unwritten_from_every_byte(void **state)
     rad__bytes_free(&b);
 }
 
+/* What a record says may look like the head of another one, up to its sum, and it is torn all the same. */
+static void test_torn_with_a_head_in_it(void **state)
+{
+    (void)state;
+    rad_bytes b = {0}, inner = {0};
+    rad_flow_record r = record_of(0), signal = record_of(2);
+    rad_flow_journal j;
+    rad_error error = {0};
+    rad__flow_journal_put(&inner, &crc, &r);
+    inner.data[inner.size - 3] ^= 1; /* in the sum of its content */
+    signal.sequence = 1;
+    signal.input.text = (const char *)inner.data;
+    signal.input.length = inner.size;
+    rad__flow_journal_begin(&b, &crc, &HEADER);
+    uint32_t begin = b.size;
+    rad__flow_journal_put(&b, &crc, &signal);
+    assert_false(b.failed || inner.failed);
+    for (uint32_t size = begin + 1; size < b.size; size++) {
+        assert_int_equal(rad__flow_journal_open(&j, "j", b.data, size, &error), 0);
+        assert_int_equal(rad__flow_journal_next(&j, &r, &error), 0);
+        assert_true(j.torn);
+    }
+    rad__bytes_free(&b);
+    rad__bytes_free(&inner);
+}
+
 static void test_flip_every_bit(void **state)
 {
     (void)state;
@@ -559,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_cut_at_every_byte),
         cmocka_unit_test(test_unwritten_from_every_byte),
+        cmocka_unit_test(test_torn_with_a_head_in_it),
         cmocka_unit_test(test_flip_every_bit),
         cmocka_unit_test(test_records_missing),
         cmocka_unit_test(test_another_version),
