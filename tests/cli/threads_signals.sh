@@ -13,6 +13,7 @@ finds_in signals unblocked crash:SIGUSR2
 finds_in signals broken "assertion@code == 0 in broken"
 finds_in signals anyone "assertion@!elsewhere in anyone"
 finds_in signals timed exit@3
+finds_in signals merged deadlock:descriptor
 
 for bug in ends:crash:SIGTERM aborts:crash:SIGABRT; do
     try explore --runs 20 ./signals "${bug%%:*}"

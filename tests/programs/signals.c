@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -12,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +80,12 @@ static void note(int number)
 static void *sender(void *arg)
 {
     kill(getpid(), SIGUSR1);
+    return arg;
+}
+
+static void *queues(void *arg)
+{
+    sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = 0});
     return arg;
 }
 
@@ -397,8 +406,99 @@ static void conditions(void)
     meanwhile(&until, ETIMEDOUT);
 }
 
+/* ---- Signals that are read ---- */
+
+/* Two of one kind are one while nobody has taken the first; those of real time are queued. */
+static void merged(void)
+{
+    pthread_t t[2];
+    int number = fixed ? SIGRTMIN : SIGUSR1;
+    sigset_t set = only(number);
+    struct signalfd_siginfo info;
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    int fd = signalfd(-1, &set, SFD_CLOEXEC);
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, fixed ? queues : sender, NULL);
+    for (int i = 0; i < 2; i++) assert(read(fd, &info, sizeof info) == sizeof info && (int)info.ssi_signo == number);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
+static int signals_fd;
+
+static bool is_readable(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    return poll(&one, 1, 0) == 1;
+}
+
+/* Its own signal only it can read. */
+static void *sends(void *arg)
+{
+    kill(getpid(), SIGUSR1);
+    queues(NULL);
+    pthread_kill(pthread_self(), SIGUSR2);
+    assert(is_readable(signals_fd));
+    return arg;
+}
+
+static void reads_edges(void)
+{
+    struct signalfd_siginfo info[4];
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET}, got;
+    int edges = epoll_create1(0), seen = 0;
+    ssize_t size;
+    pthread_t t;
+    assert(epoll_ctl(edges, EPOLL_CTL_ADD, signals_fd, &event) == 0);
+    pthread_create(&t, NULL, sends, NULL);
+    while (seen < SIGUSR1 + SIGRTMIN) {
+        assert(epoll_wait(edges, &got, 1, -1) == 1);
+        while ((size = read(signals_fd, info, sizeof info)) > 0)
+            for (size_t i = 0; i < (size_t)size / sizeof *info; i++) seen += (int)info[i].ssi_signo;
+        assert(size == -1 && errno == EAGAIN);
+    }
+    assert(seen == SIGUSR1 + SIGRTMIN && !is_readable(signals_fd));
+    pthread_join(t, NULL);
+    close(edges);
+}
+
+static void reads(void)
+{
+    const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    struct signalfd_siginfo info;
+    sigset_t before, set = only(SIGUSR1), one = only(SIGTERM);
+    sigaddset(&set, SIGUSR2);
+    sigaddset(&set, SIGALRM);
+    sigaddset(&set, SIGRTMIN);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    assert(signalfd(-1, &set, 1) == -1 && errno == EINVAL);
+    assert(signalfd(99, &set, 0) == -1 && errno == EBADF);
+    assert(signalfd(0, &set, 0) == -1 && errno == EINVAL);
+    assert((signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK)) >= 0);
+    assert(read(signals_fd, &info, sizeof info) == -1 && errno == EAGAIN);
+    assert(read(signals_fd, &info, 8) == -1 && errno == EINVAL);
+    assert(write(signals_fd, &info, 8) == -1 && errno == EINVAL);
+    reads_edges();
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int i = 0; i < 3; i++) {
+        struct pollfd alarm = {.fd = signals_fd, .events = POLLIN};
+        assert(poll(&alarm, 1, -1) == 1 && read(signals_fd, &info, sizeof info) == sizeof info);
+        assert(info.ssi_signo == SIGALRM);
+    }
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigqueue(getpid(), SIGTERM, (union sigval){.sival_int = 7});
+    assert(read(signals_fd, &info, sizeof info) == sizeof info && info.ssi_signo == SIGTERM && info.ssi_int == 7);
+    assert(info.ssi_code == SI_QUEUE && (pid_t)info.ssi_pid == getpid());
+    raise(SIGUSR1);
+    assert(is_readable(signals_fd) && signalfd(signals_fd, &one, 0) == signals_fd && !is_readable(signals_fd));
+    close(signals_fd);
+    set = only(SIGUSR1);
+    sigwait(&set, &(int){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 static void answers(void)
 {
+    reads();
     conditions();
     handlers();
     masks();
@@ -414,7 +514,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } all[] = {{"locked", locked}, {"missed", missed}, {"unblocked", unblocked},
                {"broken", broken}, {"anyone", anyone}, {"timed", timed},
-               {"ends", ends},     {"aborts", aborts}, {"answers", answers}};
+               {"ends", ends},     {"aborts", aborts}, {"answers", answers},
+               {"merged", merged}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&begun, 0, 0);

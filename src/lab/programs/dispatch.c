@@ -26,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -102,7 +103,8 @@ static long simulated(long number, const long *a)
     if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
         rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
         rad__processors_by_number(number, a, &answer) || rad__descriptors_by_number(number, a, &answer) ||
-        rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
+        rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer) ||
+        rad__signal_files_by_number(number, a, &answer))
         return of_library(answer);
     return rad__dispatch_pass(number, a);
 }
@@ -113,9 +115,17 @@ static bool reads(long number)
            number == SYS_recvmmsg || number == SYS_accept || number == SYS_accept4;
 }
 
+static bool read_signals(long number, const long *a, ssize_t *got)
+{
+    const struct iovec one = {rad__argument_pointer(a[1]), (size_t)a[2]};
+    if (number == SYS_read) return rad__signal_files_read((int)a[0], &one, 1, got);
+    return number == SYS_readv && rad__signal_files_read((int)a[0], one.iov_base, (int)a[2], got);
+}
+
 static long waiting(long number, const long *a)
 {
     int fd = (int)a[0];
+    ssize_t got;
     if (rad__thread_self() == NULL) return rad__dispatch_pass(number, a);
     bool fourth = number == SYS_recvfrom || number == SYS_sendto || number == SYS_recvmmsg || number == SYS_sendmmsg;
     bool at_once = fourth && (a[3] & MSG_DONTWAIT);
@@ -123,7 +133,8 @@ static long waiting(long number, const long *a)
     if (at_once) return rad__dispatch_pass(number, a);
     if (number == SYS_write && rad__write_may_wait(fd))
         return of_library(rad__write_unnamed(fd, rad__argument_pointer(a[1]), (size_t)a[2]));
-    return rad__descriptor_unnamed(fd, !reads(number)) ? rad__dispatch_pass(number, a) : -EINTR;
+    if (!rad__descriptor_unnamed(fd, !reads(number))) return -EINTR;
+    return read_signals(number, a, &got) ? of_library(got) : rad__dispatch_pass(number, a);
 }
 
 static long noted(long number, const long *a)
@@ -132,7 +143,9 @@ static long noted(long number, const long *a)
     if (number == SYS_rt_sigaction && a[0] == SIGSEGV && a[1] != 0) rad__counter_shut();
     if (number == SYS_rt_sigaction || number == SYS_sigaltstack)
         m->signals = true;
-    else if (number == SYS_close || number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
+    else if (number == SYS_close)
+        rad__marked_closes((int)a[0]);
+    else if ( number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
         m->files = true;
     else
         m->maps = true;

@@ -20,7 +20,7 @@
     CALL(exit_group) CALL(futex) CALL(getcpu) CALL(getitimer) CALL(getpid) CALL(getppid) CALL(getrandom) \
     CALL(gettid) CALL(gettimeofday) CALL(kill) CALL(nanosleep) CALL(pause) CALL(poll) CALL(ppoll) CALL(pselect6) \
     CALL(rt_sigprocmask) CALL(sched_getaffinity) CALL(sched_setaffinity) CALL(sched_yield) CALL(select) \
-    CALL(setitimer) CALL(tgkill) CALL(time) CALL(timerfd_create) CALL(timerfd_gettime) CALL(timerfd_settime) \
+    CALL(setitimer) CALL(signalfd) CALL(signalfd4) CALL(tgkill) CALL(time) CALL(timerfd_create) CALL(timerfd_gettime) CALL(timerfd_settime) \
     CALL(times) CALL(tkill)
 
 #define RAD_CALLS_WAITING(CALL) \
@@ -84,7 +84,7 @@
     CALL(rt_sigsuspend) CALL(rt_sigtimedwait) CALL(rt_tgsigqueueinfo) CALL(seccomp) CALL(semop) CALL(semtimedop) \
     CALL(setdomainname) CALL(setfsgid) CALL(setfsuid) CALL(setgid) CALL(setgroups) CALL(sethostname) CALL(setns) \
     CALL(setpgid) CALL(setregid) CALL(setresgid) CALL(setresuid) CALL(setreuid) CALL(setsid) CALL(settimeofday) \
-    CALL(setuid) CALL(signalfd) CALL(signalfd4) CALL(swapoff) CALL(swapon) CALL(timer_create) CALL(timer_delete) \
+    CALL(setuid) CALL(swapoff) CALL(swapon) CALL(timer_create) CALL(timer_delete) \
     CALL(timer_getoverrun) CALL(timer_gettime) CALL(timer_settime) CALL(umount2) CALL(userfaultfd) CALL(vfork) \
     CALL(vhangup) CALL(wait4) CALL(waitid)
 /* clang-format on */

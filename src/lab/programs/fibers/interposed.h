@@ -50,6 +50,7 @@ RAD_INTERNAL bool rad__processors_by_number(long number, const long *arguments, 
 RAD_INTERNAL bool rad__descriptors_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__timers_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__signals_by_number(long number, const long *arguments, long *answer);
+RAD_INTERNAL bool rad__signal_files_by_number(long number, const long *arguments, long *answer);
 RAD_INTERNAL bool rad__futex_by_number(long number, const long *arguments, long *answer);
 
 /* What the program sees on this clock: clocks.c. */

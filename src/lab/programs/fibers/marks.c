@@ -76,13 +76,17 @@ void rad__marks_open(void)
 #define MARKED_FILES(name) MARKED(name, files = true)
 FILES(MARKED_FILES)
 
+void rad__marked_closes(int fd)
+{
+    rad__marks->files = true;
+    rad__timers_close(fd);
+    rad__signal_files_close(fd);
+}
+
 RAD_API long rad__marked_close(PARAMETERS) __asm__("close");
 long rad__marked_close(PARAMETERS)
 {
-    if (rad__stage.running) {
-        rad__marks->files = true;
-        rad__timers_close((int)a);
-    }
+    if (rad__stage.running) rad__marked_closes((int)a);
     return real(REAL_close)(ARGUMENTS);
 }
 #define MARKED_STAYING(name) MARKED(name, beyond = "it calls " #name)

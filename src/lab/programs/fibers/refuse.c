@@ -110,7 +110,8 @@ RAD_ANSWER(long, syscall, (long number, ...))
         if (rad__clock_by_number(number, a, &answer) || rad__random_by_number(number, a, &answer) ||
             rad__identity_by_number(number, &answer) || rad__futex_by_number(number, a, &answer) ||
             rad__processors_by_number(number, a, &answer) || rad__descriptors_by_number(number, a, &answer) ||
-            rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer))
+            rad__timers_by_number(number, a, &answer) || rad__signals_by_number(number, a, &answer) ||
+            rad__signal_files_by_number(number, a, &answer))
             return answer;
     }
     return RAD_REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -47,6 +47,9 @@ RAD_INTERNAL extern rad_marks *rad__marks;
 /* Finds the calls of the C library that marks.c stands for. */
 RAD_INTERNAL void rad__marks_open(void);
 
+/* The program closes this descriptor. */
+RAD_INTERNAL void rad__marked_closes(int fd);
+
 /* For a process that makes one run. */
 RAD_INTERNAL void rad__marks_ignore(void);
 

@@ -352,6 +352,7 @@ static enum rad_run run_fiber(rad_runner *r)
     rad_task *task = &r->slot->strand.task;
     rad__rt_worker_set(x->shell.scratch);
     x->shell.worker.current = task;
+    if (RAD_UNLIKELY(rad__signal_files_used)) rad__signal_files_show(NULL);
     enum rad_run answer = rad__strand_run(task, &x->shell.worker);
     rad__rt_worker_set(NULL);
     return answer;
@@ -360,6 +361,7 @@ static enum rad_run run_fiber(rad_runner *r)
 void rad__stage_switch(rad_runner *r)
 {
     if (RAD_UNLIKELY(rad__signal_stacks)) rad__signal_stack_use(r->thread);
+    if (RAD_UNLIKELY(rad__signal_files_used)) rad__signal_files_show(r->thread);
     rad__dispatch_shut(true);
     rad__context_switch(&rad__stage.kernel, &r->context);
     rad__dispatch_shut(false);

@@ -206,6 +206,7 @@ uint64_t rad__time_sleep(uint64_t ns)
 __attribute__((noinline)) static void files_look(rad_lab_exec *x, rad_runtime *rt)
 {
     rad_os_event events[RAD_ANSWERS_MOST];
+    if (RAD_UNLIKELY(rad__signal_files_used)) rad__signal_files_show(NULL);
     uint32_t count = rad__ready_listen(&rt->ready, events, 0);
     if (count == 0 && rad__stage.external && !can_others_run()) {
         rad__stage_is_uncontrolled();

@@ -41,12 +41,17 @@ bool rad__descriptors_used;
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
-/* The program's, by a thread of its own. */
-static bool is_explored(const void *caller)
+static bool is_of_program(const void *caller)
 {
     const char *at = caller;
     bool own = at >= __ehdr_start && at < etext; /* tidy: address ok: bounds of this library */
-    return rad__thread_self() != NULL && !own;
+    return rad__stage.running && !own;
+}
+
+/* The program's, by a thread of its own. */
+static bool is_explored(const void *caller)
+{
+    return rad__thread_self() != NULL && is_of_program(caller);
 }
 
 #define EXPLORED() is_explored(__builtin_return_address(0))
@@ -71,6 +76,7 @@ static int ask(struct pollfd *all, nfds_t count)
 
 bool rad__descriptors_are_ready(const rad_thread *t)
 {
+    if (RAD_UNLIKELY(rad__signal_files_used)) rad__signal_files_show(t);
     return ask(t->polled, t->polled_count) != 0;
 }
 
@@ -127,22 +133,33 @@ bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool write
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-#define READING(type, name, parameters, arguments, ...)                                                                \
+/* A descriptor of signals: *got is what it gives, and it need not be asked. */
+static bool reads_signals(const void *caller, int fd, const struct iovec *to, int count, ssize_t *got)
+{
+    return RAD_UNLIKELY(rad__signal_files_used) && is_of_program(caller) && rad__signal_files_read(fd, to, count, got);
+}
+
+#define SIGNALS(to, count) reads_signals(__builtin_return_address(0), fd, to, count, &got)
+
+#define READING(type, name, parameters, arguments, of_signals, ...)                                                    \
     RAD_ANSWER(type, name, parameters)                                                                                 \
     {                                                                                                                  \
         BEGINS(name, __VA_ARGS__);                                                                                     \
         if (EXPLORED() && !may_go(RAD_AT_read, fd, POLLIN)) return -1;                                                 \
-        type got = RAD_REAL(name) arguments;                                                                           \
+        type got;                                                                                                      \
+        if (!(of_signals)) got = RAD_REAL(name) arguments;                                                             \
         ENDS(name, got, __VA_ARGS__);                                                                                  \
         return got;                                                                                                    \
     }
 
-READING(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), fd, WORD(to), (long)size)
-READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), fd, WORD(to),
-        (long)size)
-READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count), fd, WORD(to), count)
-READING(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags), (fd, to, flags), fd, WORD(to))
-READING(int, eventfd_read, (int fd, eventfd_t *to), (fd, to), fd, WORD(to))
+READING(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), SIGNALS((&(struct iovec){to, size}), 1), fd,
+        WORD(to), (long)size)
+READING(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room),
+        size <= room && SIGNALS((&(struct iovec){to, size}), 1), fd, WORD(to), (long)size)
+READING(ssize_t, readv, (int fd, const struct iovec *to, int count), (fd, to, count), SIGNALS(to, count), fd, WORD(to),
+        count)
+READING(ssize_t, recvmsg, (int fd, struct msghdr *to, int flags), (fd, to, flags), false, fd, WORD(to))
+READING(int, eventfd_read, (int fd, eventfd_t *to), (fd, to), false, fd, WORD(to))
 
 /* Without blocking, if so much was asked for. */
 static bool waits(int flags)
@@ -213,7 +230,7 @@ static ssize_t write_part(int fd, const void *from, size_t size)
 {
     static ssize_t (*real)(int, const void *, size_t);
     if (real == NULL) rad__libc_find("write", &real);
-    if (rad__timers_have(fd)) { /* which is another kind of descriptor here */
+    if (rad__timers_have(fd) || rad__signal_files_have(fd)) { /* which is another kind of descriptor here */
         errno = EINVAL;
         return -1;
     }

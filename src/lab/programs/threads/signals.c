@@ -166,6 +166,18 @@ bool rad__signal_comes(const rad_thread *t)
     return first_of(t, ~t->blocked) != NULL;
 }
 
+bool rad__signal_is_there(const rad_thread *t, uint64_t among)
+{
+    return first_of(t, among) != NULL;
+}
+
+bool rad__signal_take(const rad_thread *t, uint64_t among, siginfo_t *info)
+{
+    pending *p = first_of(t, among);
+    if (p) *info = take(p);
+    return p != NULL;
+}
+
 bool rad__signal_is_awaited(const rad_thread *t)
 {
     return first_of(t, t->awaited) != NULL;
@@ -265,6 +277,7 @@ int rad__signal_send(rad_thread *to, int number, const siginfo_t *info)
     if (rad__signals_pending == PENDING_MAX) return EAGAIN;
     queue[rad__signals_pending++] = (pending){to, *info};
     if (to && to->runner != rad__stage.current) rad__thread_disturb(to);
+    if (rad__signal_files_used) rad__signal_files_ring(bit(number));
     return 0;
 }
 

@@ -254,6 +254,10 @@ RAD_INTERNAL void rad__thread_disturb(rad_thread *t);
 /* To this thread, or to the process. 0, or EAGAIN: there are too many. */
 RAD_INTERNAL int rad__signal_send(rad_thread *to, int number, const siginfo_t *info);
 
+/* One of these has come for this thread, or for the process: is it there; it is taken (false: none is). */
+RAD_INTERNAL bool rad__signal_is_there(const rad_thread *t, uint64_t among);
+RAD_INTERNAL bool rad__signal_take(const rad_thread *t, uint64_t among, siginfo_t *info);
+
 /* Threads of the program that could take one that is sent to the process. */
 RAD_INTERNAL bool rad__signals_choose(void);
 
@@ -274,6 +278,24 @@ RAD_INTERNAL bool rad__timers_have(int fd);
 /* The runner is about to continue: faults of the program use its stack. */
 RAD_INTERNAL void rad__signal_stack_use(const rad_thread *t);
 RAD_INTERNAL extern bool rad__signal_stacks;
+
+/* ---- Signals that are read (signalfd.c) ---------------------------------------------------------------------- */
+
+struct iovec;
+
+/* There are descriptors of that kind; this is one; it is closed. */
+RAD_INTERNAL extern bool rad__signal_files_used;
+RAD_INTERNAL bool rad__signal_files_have(int fd);
+RAD_INTERNAL void rad__signal_files_close(int fd);
+
+/* From now on this thread (NULL: a fiber) asks which of them can be read. */
+RAD_INTERNAL void rad__signal_files_show(const rad_thread *t);
+
+/* These have come; a bit each. */
+RAD_INTERNAL void rad__signal_files_ring(uint64_t signals);
+
+/* True: it is one, and *got is what read says. */
+RAD_INTERNAL bool rad__signal_files_read(int fd, const struct iovec *to, int count, ssize_t *got);
 
 /* ---- Descriptors (descriptors.c) --------------------------------------------------------------------------- */
 
