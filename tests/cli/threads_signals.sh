@@ -23,6 +23,8 @@ try explore --runs 60 --clock quiet ./signals answers
 status 0 "what the calls answer, in 60 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
+try explore --runs 150 --clock quiet ./signals disturbed
+status 0 "a handler disturbs no barrier, and no wait that has been signalled"
 
 makes_threads timers
 runs=60

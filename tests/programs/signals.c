@@ -341,8 +341,7 @@ static void stacks(void)
     pthread_join(two, NULL);
     on(SIGSEGV, leaps, 0);
     on(SIGILL, leaps, 0);
-    for (int i = 0; i < 2;
-         i++) { /* twice: the handler is left with its signal blocked, and siglongjmp lets it through */
+    for (int i = 0; i < 2; i++) { /* siglongjmp lets the signal through again */
         if (sigsetjmp(back, 1) == 0) *(volatile int *)(uintptr_t)(depth * 0) = 1;
         if (sigsetjmp(back, 1) == 0) __builtin_trap();
     }
@@ -404,6 +403,64 @@ static void conditions(void)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec++;
     meanwhile(&until, ETIMEDOUT);
+}
+
+/* ---- Waiters that a handler disturbs: no bug ---- */
+
+static pthread_barrier_t meeting;
+
+static void *meets(void *arg)
+{
+    pthread_barrier_wait(&meeting);
+    return arg;
+}
+
+static void *pokes_often(void *to)
+{
+    for (int i = 0; i < 3; i++) pthread_kill(*(pthread_t *)to, SIGUSR2);
+    return NULL;
+}
+
+static void *waits_often(void *arg)
+{
+    pthread_mutex_lock(&m);
+    while (!is_told) pthread_cond_wait(&told, &m);
+    pthread_mutex_unlock(&m);
+    meets(NULL);
+    return arg;
+}
+
+/* It has come, whatever handler it runs: the other one goes through, and lets the handler end. */
+static void meets_meanwhile(void)
+{
+    static const struct timespec pause = {0, 1000000};
+    pthread_t waiter, other;
+    on(SIGUSR1, rests, 0);
+    pthread_create(&waiter, NULL, meets, NULL);
+    nanosleep(&pause, NULL); /* it is there */
+    pthread_kill(waiter, SIGUSR1);
+    sem_wait(&begun);
+    pthread_create(&other, NULL, meets, NULL);
+    pthread_join(other, NULL);
+    sem_post(&ended);
+    pthread_join(waiter, NULL);
+}
+
+static void disturbed(void)
+{
+    pthread_t waiter, poker;
+    pthread_barrier_init(&meeting, NULL, 2);
+    meets_meanwhile();
+    on(SIGUSR2, note, 0);
+    pthread_create(&waiter, NULL, waits_often, NULL);
+    pthread_create(&poker, NULL, pokes_often, &waiter);
+    pthread_mutex_lock(&m);
+    is_told = true;
+    pthread_cond_signal(&told); /* it may be about to run a handler, and the mutex is not free */
+    pthread_mutex_unlock(&m);
+    pthread_join(poker, NULL);
+    meets(NULL);
+    pthread_join(waiter, NULL);
 }
 
 /* ---- Signals that are read ---- */
@@ -512,10 +569,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"locked", locked}, {"missed", missed}, {"unblocked", unblocked},
-               {"broken", broken}, {"anyone", anyone}, {"timed", timed},
-               {"ends", ends},     {"aborts", aborts}, {"answers", answers},
-               {"merged", merged}};
+    } all[] = {{"locked", locked},   {"missed", missed}, {"unblocked", unblocked}, {"broken", broken},
+               {"anyone", anyone},   {"timed", timed},   {"ends", ends},           {"aborts", aborts},
+               {"answers", answers}, {"merged", merged}, {"disturbed", disturbed}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&begun, 0, 0);

@@ -145,7 +145,7 @@ static long noted(long number, const long *a)
         m->signals = true;
     else if (number == SYS_close)
         rad__marked_closes((int)a[0]);
-    else if ( number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
+    else if (number == SYS_dup2 || number == SYS_dup3 || number == SYS_close_range)
         m->files = true;
     else
         m->maps = true;

@@ -20,8 +20,8 @@
     CALL(exit_group) CALL(futex) CALL(getcpu) CALL(getitimer) CALL(getpid) CALL(getppid) CALL(getrandom) \
     CALL(gettid) CALL(gettimeofday) CALL(kill) CALL(nanosleep) CALL(pause) CALL(poll) CALL(ppoll) CALL(pselect6) \
     CALL(rt_sigprocmask) CALL(sched_getaffinity) CALL(sched_setaffinity) CALL(sched_yield) CALL(select) \
-    CALL(setitimer) CALL(signalfd) CALL(signalfd4) CALL(tgkill) CALL(time) CALL(timerfd_create) CALL(timerfd_gettime) CALL(timerfd_settime) \
-    CALL(times) CALL(tkill)
+    CALL(setitimer) CALL(signalfd) CALL(signalfd4) CALL(tgkill) CALL(time) CALL(timerfd_create) \
+    CALL(timerfd_gettime) CALL(timerfd_settime) CALL(times) CALL(tkill)
 
 #define RAD_CALLS_WAITING(CALL) \
     CALL(accept) CALL(accept4) CALL(read) CALL(readv) CALL(recvfrom) CALL(recvmmsg) CALL(recvmsg) CALL(sendmmsg) \

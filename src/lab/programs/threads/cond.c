@@ -13,20 +13,6 @@
 #include <string.h>
 #include <threads.h>
 
-/* Handlers run, and meanwhile it waits for the condition as before. True: it was woken. */
-static bool handles(rad_thread *self, const pthread_cond_t *c)
-{
-    const void *outer = self->pauses;
-    uint64_t turn = self->paused_turn;
-    self->pauses = c;
-    self->paused_turn = self->turn;
-    rad__signals_handle();
-    bool woken = self->pauses == NULL;
-    self->pauses = outer;
-    self->paused_turn = turn;
-    return woken;
-}
-
 /* And the mutex is free. True: it is late. */
 static bool until_woken(rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m, uint64_t deadline_ns, bool *cancelled)
 {
@@ -34,7 +20,7 @@ static bool until_woken(rad_thread *self, pthread_cond_t *c, pthread_mutex_t *m,
     *cancelled = false;
     while (rad__thread_waits_once(site, RAD_WAIT_CONDITION, c, deadline_ns) != RAD_WAITED_DONE) {
         RAD_ASSERT(!self->woken); /* who was, or is late, takes no signal before it has the mutex */
-        bool woken = handles(self, c);
+        bool woken = rad__thread_handles(self, c);
         *cancelled = !woken && rad__cancel_is_due(self);
         if (!woken && !*cancelled) continue;
         rad__thread_waits(RAD_AT_pthread_relock, RAD_WAIT_MUTEX, m, UINT64_MAX);

@@ -108,10 +108,10 @@ RAD_ANSWER(int, pthread_barrier_wait, (pthread_barrier_t * b))
     rad__point(RAD_AT_pthread_barrier_wait, b);
     uint32_t needed = *count_of(b);
     if (needed == RAD_DESTROYED) rad__used_destroyed("pthread_barrier_wait", "barrier");
-    while (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 < needed) {
-        if (rad__thread_waits_once(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX) == RAD_WAITED_DONE)
-            return 0;
-        rad__signals_handle(); /* it has left the others, and comes again */
+    if (rad__threads_waiting(RAD_WAIT_BARRIER, b) + 1 < needed) {
+        while (rad__thread_waits_once(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT64_MAX) != RAD_WAITED_DONE)
+            if (rad__thread_handles(rad__thread_self(), b)) break; /* the others came while it ran a handler */
+        return 0;
     }
     rad__threads_signal(RAD_AT_pthread_barrier_wait, RAD_WAIT_BARRIER, b, UINT32_MAX);
     rad__thread_released();

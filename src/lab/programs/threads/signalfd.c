@@ -149,7 +149,7 @@ bool rad__signal_files_read(int fd, const struct iovec *to, int count, ssize_t *
     return true;
 }
 
-/* ---- Making one ---------------------------------------------------------------------------------------------------- */
+/* ---- Making one ------------------------------------------------------------------------------------------------- */
 
 static int fails(int code)
 {
@@ -202,7 +202,7 @@ bool rad__signal_files_by_number(long number, const long *a, long *answer)
     bool known = number == SYS_signalfd4;
 #endif
     if (!known) return false;
-    *answer = a[2] == sizeof(uint64_t) ? file_set((int)a[0], bits_of(rad__argument_pointer(a[1])), flags)
-                                       : fails(EINVAL);
+    *answer =
+        a[2] == sizeof(uint64_t) ? file_set((int)a[0], bits_of(rad__argument_pointer(a[1])), flags) : fails(EINVAL);
     return true;
 }

@@ -60,7 +60,8 @@ typedef struct rad_thread {
     void *address;
     uint32_t site;
     /* While it runs a handler. */
-    const void *pauses; /* a condition that it waits for behind that; NULL: none, or it was woken */
+    const void *pauses; /* what it waits for behind that, and others count on: a condition, barrier, RW lock; NULL:
+                           nothing, or it was woken */
     uint64_t paused_turn;
     const char
         *aside; /* below this address of its stack it does so, or runs the function of a timer; NULL: it does not */
@@ -118,6 +119,9 @@ RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void
 /* The same, which a signal breaks: whoever waits lets handlers run, and may wait again. */
 RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address,
                                                     uint64_t deadline_ns);
+
+/* Handlers of a thread run that waits, and meanwhile it waits there as before (NULL: nowhere). True: it was woken. */
+RAD_INTERNAL bool rad__thread_handles(rad_thread *self, const void *address);
 
 /* Waits so long, after a point. Returns what was left when a signal broke it. */
 RAD_INTERNAL uint64_t rad__thread_sleeps(uint64_t ns);

@@ -252,11 +252,24 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
 }
 
+bool rad__thread_handles(rad_thread *self, const void *address)
+{
+    const void *outer = self->pauses;
+    uint64_t turn = self->paused_turn;
+    self->pauses = address;
+    self->paused_turn = self->turn;
+    rad__signals_handle();
+    bool woken = address != NULL && self->pauses == NULL;
+    self->pauses = outer;
+    self->paused_turn = turn;
+    return woken;
+}
+
 bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
 {
     enum rad_waited how;
     while ((how = rad__thread_waits_once(site, wait, address, deadline_ns)) == RAD_WAITED_BROKEN) {
-        rad__signals_handle();
+        rad__thread_handles(rad__thread_self(), wait == RAD_WAIT_WRITE ? address : NULL);
         if (is_cancellation_point(wait)) rad__cancel_point();
     }
     return how == RAD_WAITED_DONE;
@@ -271,10 +284,11 @@ void rad__thread_disturb(rad_thread *t)
 
 /* ---- Waking -------------------------------------------------------------------------------------------------- */
 
-/* It waits for this condition behind a handler that it runs. */
+/* It waits there behind a handler that it runs. */
 static bool pauses(const rad_thread *t, enum rad_wait_kind wait, const void *address)
 {
-    return wait == RAD_WAIT_CONDITION && t->pauses == address;
+    bool counts = wait == RAD_WAIT_CONDITION || wait == RAD_WAIT_BARRIER || wait == RAD_WAIT_WRITE;
+    return counts && t->pauses == address;
 }
 
 static bool waits_for(const rad_thread *t, enum rad_wait_kind wait, const void *address)
@@ -310,7 +324,8 @@ rad_thread *rad__thread_waiting(enum rad_wait_kind wait, const void *address, ui
     return found;
 }
 
-/* Who waits for a condition then needs its mutex: one wait follows the other without a step. */
+/* Who waits for a condition then needs its mutex: one wait follows the other without a step. One that was about to run
+ * a handler runs it when it has the mutex. */
 static void wake(rad_thread *t)
 {
     rad__watched_wakes(t->runner);
@@ -322,7 +337,7 @@ static void wake(rad_thread *t)
         t->deadline_ns = UINT64_MAX;
         set_waiting(t, true);
         rad__runner_announce(t->runner, RAD_AT_pthread_relock, t->mutex);
-        if (!can_continue(t)) {
+        if (!can_continue(t) && !t->runner->enabled) {
             rad__thread_tell_wait(t->runner);
             return;
         }
@@ -361,6 +376,7 @@ uint32_t rad__threads_move(const void *from, void *to, uint32_t count)
     for (; moved < count && (t = rad__thread_waiting(RAD_WAIT_WORD, from, 0)) != NULL; moved++) {
         t->address = to;
         t->turn = turns++;
+        if (t->runner->enabled) continue; /* it runs a handler first */
         set_waiting(t, true);
         rad__runner_announce(t->runner, RAD_AT_futex_woken, to);
         rad__thread_tell_wait(t->runner);
