@@ -38,6 +38,8 @@ has out "60 runs changed what outlives a run, or asked for it: fopen(left.txt), 
 has out "uncontrolled 60" "and counted"
 clean reads
 hasnt out "outside" "reading is not marked"
+clean timers
+hasnt out "cut " "and each run comes to its end"
 clean alarms
 hasnt out "outside" "an alarm is one of the virtual clock"
 try explore --runs 9 --json ./guest writes

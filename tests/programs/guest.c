@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -132,8 +133,37 @@ static void hangs(void)
     if (pipe(ends) == 0 && read(ends[0], &byte, 1) == 1) abort();
 }
 
+static volatile sig_atomic_t rung;
+
+static void rings(int number)
+{
+    (void)number;
+    rung++;
+}
+
+/* Timers of the process beside fibers: whichever runs next runs the handler. */
+static void timers(void)
+{
+    static const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    struct itimerspec once = {{0, 0}, {0, 1000000}};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    timer_t timer;
+    signal(SIGALRM, rings);
+    signal(SIGUSR1, rings);
+    rung = 0;
+    setitimer(ITIMER_REAL, &often, NULL);
+    while (rung < 3) rad_sleep(500000);
+    setitimer(ITIMER_REAL, &never, NULL);
+    alarm(1);
+    for (int before = rung; rung == before;) rad_yield();
+    assert(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &once, NULL) == 0);
+    for (int before = rung; rung == before;) rad_sleep(300000);
+    timer_delete(timer);
+}
+
 static void does(void)
 {
+    if (is("timers")) timers();
     if (is("sleeps")) sleeps();
     if (is("loops")) loops();
     if (is("draws")) draws();

@@ -208,9 +208,15 @@ bool rad__signals_handle(void)
     return handle_blocking(*blocked());
 }
 
+/* main waits in the runtime of fibers, which knows nothing of signals: they take those of the process. */
+static bool is_in_runtime(const rad_thread *t)
+{
+    return t->wait == RAD_WAIT_NONE && !t->runner->enabled && t->runner != rad__stage.current;
+}
+
 static bool takes(const rad_thread *t, int number)
 {
-    if (t->ended) return false;
+    if (t->ended || is_in_runtime(t)) return false;
     return !(t->blocked & bit(number)) || (t->wait == RAD_WAIT_SIGNAL && (t->awaited & bit(number)));
 }
 
