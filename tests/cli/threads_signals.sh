@@ -19,7 +19,7 @@ for bug in ends:crash:SIGTERM aborts:crash:SIGABRT; do
     try explore --runs 20 ./signals "${bug%%:*}"
     has out "${bug#*:}: first in run 0" "signals ${bug%%:*}: ends by the signal"
 done
-try explore --runs 60 --clock quiet ./signals answers
+try explore --runs 60 --clock quiet --spurious no ./signals answers
 status 0 "what the calls answer, in 60 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
@@ -45,6 +45,12 @@ try explore --runs 60 --clock quiet ./timers answers
 status 0 "what timers answer, in 60 runs"
 has out "equal in a fresh process" "which leave nothing behind"
 hasnt out "outside" "and are marked in none"
+try explore --runs 40 --clock quiet --spurious no ./timers idles
+status 0 "a loop that yields waits for one that sleeps"
+hasnt out "cut " "in no run without an end"
+try explore --runs 12 --clock free --strategy pos --spurious no ./timers patience
+status 0 "a thread that is too late again and again"
+hasnt out "cut " "keeps no other one from its work, if the clock is free"
 try explore --runs 20 ./timers held
 has out "tick 0 waits for mutex m (held by" "a thread of a timer has the name of its function"
 

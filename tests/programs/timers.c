@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -232,6 +233,66 @@ static void no_clocks(void)
     assert(timerfd_create(CLOCK_MONOTONIC_RAW, 0) == -1 && errno == EINVAL);
 }
 
+/* ---- Loops that wait for one that sleeps: no bug ---- */
+
+static void *rings_late(void *arg)
+{
+    pthread_mutex_lock(&m);
+    usleep(1000);
+    pthread_mutex_unlock(&m);
+    usleep(1000);
+    __atomic_store_n((bool *)arg, true, __ATOMIC_RELEASE);
+    return arg;
+}
+
+static void idles(void)
+{
+    pthread_t t;
+    bool there = false;
+    pthread_create(&t, NULL, rings_late, &there);
+    while (!__atomic_load_n(&there, __ATOMIC_ACQUIRE)) {
+        if (pthread_mutex_trylock(&m) == 0) pthread_mutex_unlock(&m);
+        sched_yield();
+    }
+    pthread_join(t, NULL);
+}
+
+/* ---- A thread that works with a lock, and one that asks for it whenever its patience is at an end: no bug ---- */
+
+static bool is_free = true;
+
+static void *works(void *arg)
+{
+    pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < 2; i++) {
+        pthread_mutex_lock(&m);
+        while (!is_free) {
+            struct timespec until;
+            clock_gettime(CLOCK_REALTIME, &until);
+            until.tv_nsec = until.tv_nsec < 990000000 ? until.tv_nsec + 5000000 : 999999999;
+            pthread_cond_timedwait(&c, &m, &until);
+        }
+        is_free = false;
+        pthread_mutex_unlock(&m);
+        for (int j = 0; j < 2000; j++) {
+            pthread_mutex_lock(&own);
+            pthread_mutex_unlock(&own);
+        }
+        pthread_mutex_lock(&m);
+        is_free = true;
+        pthread_cond_signal(&c);
+        pthread_mutex_unlock(&m);
+    }
+    return arg;
+}
+
+static void patience(void)
+{
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], NULL, works, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], NULL);
+}
+
 static void answers(void)
 {
     no_clocks();
@@ -245,8 +306,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } all[] = {{"held", held},       {"early", early},   {"silent", silent},  {"unset", unset},
-               {"relocks", relocks}, {"sleeps", sleeps}, {"answers", answers}};
+    } all[] = {{"held", held},       {"early", early},     {"silent", silent},
+               {"unset", unset},     {"relocks", relocks}, {"sleeps", sleeps},
+               {"answers", answers}, {"idles", idles},     {"patience", patience}};
     const char *name = argc > 1 ? argv[1] : "";
     fixed = argc > 2 && strcmp(argv[2], "fixed") == 0;
     sem_init(&rung, 0, 0);

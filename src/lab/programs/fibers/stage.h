@@ -42,9 +42,11 @@ typedef struct rad_runner {
     uint32_t number;  /* of its actor, and of its action */
     uint32_t spawner; /* number, or RAD_NONE */
     const char *role;
-    uint32_t site;         /* what it does when it runs next … */
-    const void *object;    /* … and to what; NULL: to nothing */
-    uint32_t looks;        /* at the clock, with nothing but yields in between */
+    uint32_t site;      /* what it does when it runs next … */
+    const void *object; /* … and to what; NULL: to nothing */
+    uint32_t looks;     /* at the clock, with nothing but yields in between */
+    uint32_t idles;     /* it yielded, or tried in vain, since this tick of the clock: */
+    uint32_t idles_tick;
     uint64_t since_ns;     /* it can run */
     uint32_t older, newer; /* neighbours in the order of `since_ns`, while it can run; or RAD_NONE */
     uint64_t due_ns;       /* time.c; UINT64_MAX: never */
@@ -123,6 +125,8 @@ typedef struct rad_stage {
     uint32_t counts_in_step;       /* … at the processor's counter since then */
     bool woke;                     /* in this step a runner was made able to run */
     uint32_t idle_ticks;           /* in a row, for nobody but those who look at the clock */
+    uint32_t ticks;                /* of the clock, in this run */
+    uint32_t idles_needed;         /* of all that can run, before it moves for them; 0: as many as at first */
     bool listed;                   /* raddle asks which tests there are, and runs none */
     bool testing;                  /* a test of raddle/test.h is under way: it does not end the program */
     bool is_seeded;                /* the generator of rad_random, … */
@@ -305,6 +309,9 @@ RAD_INTERNAL uint64_t rad__time_next(void);
 
 /* The clock goes there, and wakes. */
 RAD_INTERNAL void rad__time_tick(void);
+
+/* This runner yields, or has tried in vain. */
+RAD_INTERNAL void rad__time_idles(rad_runner *r);
 
 /* The time, for the runner that runs. A loop that looks at it waits for it, so it moves in the end. */
 RAD_INTERNAL uint64_t rad__time_look(void);

@@ -115,6 +115,7 @@ void rad__tell_note(uint32_t kind, uint32_t object, uint64_t value)
 
 void rad__tell_yields(bool fairly)
 {
+    rad__time_idles(rad__stage.current);
     if (!rad__tell_kernel)
         put(RAD_STREAM_YIELDS, fairly, 0, 0, 0, NULL);
     else if (fairly)

@@ -7,6 +7,9 @@
  *           those whose times are far apart for good reasons.
  * Looking   A loop that looks at the clock and yields waits for the clock: then it moves, although the loop can run.
  *           One that does not yield moves it by looking.
+ * Idle      Loops that yield, or try for a lock in vain, may wait for what another runner does when its time has come.
+ *           When all that can run have made thousands of such rounds, the clock moves; then after half as many, and so
+ *           on.
  * Files     After each step the system is asked which descriptors are ready, without waiting. It is waited for only
  *           when no runner can run, and the program has descriptors that others can make ready. */
 #include "lab/programs/fibers/stage.h"
@@ -17,7 +20,7 @@
 #include "rt/ready.h"
 #include "rt/timer.h"
 
-enum { EXPIRED_AT_ONCE = 64, LOOKS = 3, LOOKS_IN_STEP = 64 };
+enum { EXPIRED_AT_ONCE = 64, LOOKS = 3, LOOKS_IN_STEP = 64, IDLES_MOST = 4096, IDLES_LEAST = 64 };
 
 /* Real time that is spent on waiting for a descriptor when nothing can run; less when the clock could move instead. */
 #define PATIENCE_NS       UINT64_C(2000000000)
@@ -118,6 +121,41 @@ static bool can_others_run(void)
     return rad__stage.enabled_count > (rad__stage.clock->enabled ? 1u : 0u);
 }
 
+/* ---- Idle loops ---- */
+
+static uint32_t idles_needed(void)
+{
+    return rad__stage.idles_needed > 0 ? rad__stage.idles_needed : IDLES_MOST;
+}
+
+void rad__time_idles(rad_runner *r)
+{
+    if (r->idles_tick != rad__stage.ticks) r->idles = 0;
+    r->idles_tick = rad__stage.ticks;
+    r->idles++;
+}
+
+static bool is_idle(const rad_runner *r)
+{
+    return r->idles_tick == rad__stage.ticks && r->idles >= idles_needed();
+}
+
+static bool all_idle(void)
+{
+    uint32_t i = rad__stage.oldest;
+    if (!can_others_run()) return false;
+    while (i != RAD_NONE && is_idle(&rad__stage.runners[i])) i = rad__stage.runners[i].newer;
+    return i == RAD_NONE;
+}
+
+/* The next time fewer rounds will do. */
+static void idles_end(bool idle)
+{
+    uint32_t half = idles_needed() / 2;
+    if (idle) rad__stage.idles_needed = half > IDLES_LEAST ? half : IDLES_LEAST;
+    rad__stage.ticks++;
+}
+
 /* Loops that wait for the clock by looking at it say not until when: it moves by 1 ms, then 2, 4, … */
 static uint64_t time_for_lookers(void)
 {
@@ -141,7 +179,7 @@ static void note_delay(void)
 /* The wheel's next time may be that of a coarse slot, in which nothing is due yet. */
 void rad__time_tick(void)
 {
-    bool looked = rad__stage.lookers > 0, any = false, rang = false, alone = !can_others_run();
+    bool looked = rad__stage.lookers > 0, any = false, rang = false, alone = !can_others_run(), idle = all_idle();
     uint64_t limit = looked ? time_for_lookers() : UINT64_MAX, next;
     while (!any && (next = rad__time_next()) <= limit && next != UINT64_MAX) {
         if (next > rad__stage.now_ns) rad__stage.now_ns = next;
@@ -154,7 +192,8 @@ void rad__time_tick(void)
     if (rang) rad__timers_rang(alone);
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
-    note_delay();
+    if (!idle) note_delay();
+    idles_end(idle);
     if (!rad__stage.prefix) rad__tell_note(RAD_NOTE_TIME, RAD_NONE, (rad__stage.now_ns - RAD_TIME_BEGINS) / 1000);
 }
 
@@ -239,6 +278,7 @@ void rad__time_settle(void)
     }
     bool moves = rad__stage.clock_free ? timers || wait_for_it > 0
                                        : (others == 0 && timers) || (others > 0 && others == wait_for_it);
+    moves |= timers && RAD_UNLIKELY(is_idle(rad__stage.current)) && all_idle();
     if (moves)
         rad__runner_enable(rad__stage.clock);
     else

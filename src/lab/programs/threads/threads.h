@@ -70,10 +70,12 @@ typedef struct rad_thread {
     uint64_t turn; /* when it came: the order of waiters */
     /* What it reads or spins on, which glibc's words do not say. */
     const void *shares[RAD_SHARES_MAX];
-    uint32_t share_count;  /* more than there is room for: not known */
-    bool woken;            /* a condition, barrier, word */
-    bool expired;          /* the deadline has passed, and it waits no more */
-    bool late;             /* the deadline of a condition has passed: it waits for the mutex */
+    uint32_t share_count; /* more than there is room for: not known */
+    bool woken;           /* a condition, barrier, word */
+    bool expired;         /* the deadline has passed, and it waits no more */
+    bool late;            /* the deadline of a condition has passed: it waits for the mutex */
+    const void *late_for; /* this was not there in time, the last so many times that it waited for it */
+    uint32_t lates;
     struct pollfd *polled; /* by RAD_WAIT_FILE */
     uint32_t polled_count;
     /* Signals: a bit each, 1 << (number - 1). */

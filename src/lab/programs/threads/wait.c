@@ -228,6 +228,20 @@ void rad__threads_review(const void *address)
     }
 }
 
+/* A free clock can be faster than any other thread: a loop of waits that are all too late keeps them waiting. It gives
+ * way, but not at once: what it does when it is late may be what the others do not expect. */
+static void note_late(rad_thread *t, const void *address, bool late)
+{
+    enum { LATES_MOST = 8 };
+    if (late) {
+        t->lates = t->late_for == address ? t->lates + 1 : 1;
+        t->late_for = address;
+        if (t->lates > LATES_MOST && rad__stage.clock_free) rad__thread_tried();
+    } else if (t->late_for == address) {
+        t->lates = 0;
+    }
+}
+
 enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns)
 {
     rad_thread *t = rad__thread_self();
@@ -248,6 +262,7 @@ enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, v
     bool done = can_continue(t) && !is_broken(t);
     if (rad__monitor != NULL) rad__watched_operation(site, address);
     t->wait = RAD_WAIT_NONE;
+    if (deadline_ns != UINT64_MAX) note_late(t, address, t->expired || t->late);
     if (done || t->expired) rad__thread_goes_on(t);
     return done ? RAD_WAITED_DONE : t->expired ? RAD_WAITED_LATE : RAD_WAITED_BROKEN;
 }
