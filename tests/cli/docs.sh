@@ -185,19 +185,23 @@ check "eight pages of rules" [ "$(wc -l <rules)" = 8 ]
 [ ! -s wrong ]
 report $? "tests and planted bugs of the rules exist, and go together" wrong
 
-# The walks of docs/architecture.md: each function that they name is in the file before it.
+# The walks of docs/architecture.md: each function that they name is defined in the file before it.
 awk '/^## Five walks/ { on = 1; next } /^## / { on = 0 } on' "$src/docs/architecture.md" |
     awk '{
         n = split($0, part, "`")
         for (i = 2; i <= n; i += 2) {
             if (part[i] ~ /^src\//) file = part[i]
-            else if (part[i] ~ /_/ && file != "") print file, part[i]
+            else if (part[i] ~ /^[a-z0-9_]+$/ && part[i] !~ /^(guide|step|run)$/ && file != "") print file, part[i]
         }
     }' >hops
 while read -r file name; do
-    grep -qE "(^|[^a-zA-Z0-9_])$name\(" "$src/$file" || echo "$file: $name"
+    case $name in
+    rad_worker_spawn) pattern="[^a-zA-Z0-9_]$name\(" ;; # is called there; its definition is in the public header
+    *) pattern="^[A-Za-z_].*[^a-zA-Z0-9_]$name\(" ;;
+    esac
+    grep -qE "$pattern" "$src/$file" || echo "$file: $name"
 done <hops >strangers
-check "the walks have functions" [ "$(wc -l <hops)" -gt 80 ]
+check "the walks have functions" [ "$(wc -l <hops)" -gt 100 ]
 [ ! -s strangers ]
 report $? "each function of the walks is in its file" strangers
 finish
