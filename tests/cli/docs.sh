@@ -68,41 +68,49 @@ fi
 
 # Every link of every page leads to a file, and to a heading of it; every page can be reached from the README.
 (cd "$src" && ls ./*.md docs/*.md docs/*/*.md examples/*.md examples/*/*.md tests/programs/*.md bench/*/*.md 2>/dev/null) | sed 's,^\./,,' >pages
-while read -r page; do
-    awk -v page="$page" '
-        /^```/ { code = !code; next }
-        code { next }
-        /^#+ / {
-            text = tolower($0); sub(/^#+ +/, "", text)
-            while (match(text, /\]\([^)]*\)/)) text = substr(text, 1, RSTART) substr(text, RSTART + RLENGTH)
-            gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text)
-            print "anchor", page "#" text
+(cd "$src" && xargs awk '
+    function path_of(page, link,    part, count, i, kept, all) { # from the top of the tree, without . and ..
+        sub(/#.*/, "", link)
+        sub(/[^\/]*$/, "", page)
+        count = split(page link, part, "/")
+        for (i = 1; i <= count; i++) {
+            if (part[i] == ".." && kept > 0 && all[kept] != "..") kept--
+            else if (part[i] != "" && part[i] != ".") all[++kept] = part[i]
         }
-        {
-            line = $0
-            while (match(line, /<a id="[^"]*"/)) { print "anchor", page "#" substr(line, RSTART + 7, RLENGTH - 8); line = substr(line, RSTART + RLENGTH) }
-            line = $0
-            gsub(/`[^`]*`/, "", line)
-            while (match(line, /\]\([^) ]*\)/)) { print "link", page, substr(line, RSTART + 2, RLENGTH - 3); line = substr(line, RSTART + RLENGTH) }
-        }' "$src/$page"
-done <pages >found
+        link = all[1]
+        for (i = 2; i <= kept; i++) link = link "/" all[i]
+        return link
+    }
+    FNR == 1 { code = 0 }
+    /^```/ { code = !code; next }
+    code { next }
+    /^#+ / {
+        text = tolower($0); sub(/^#+ +/, "", text)
+        while (match(text, /\]\([^)]*\)/)) text = substr(text, 1, RSTART) substr(text, RSTART + RLENGTH)
+        gsub(/[^a-z0-9 _-]/, "", text); gsub(/ /, "-", text)
+        print "anchor", FILENAME "#" text
+    }
+    {
+        line = $0
+        while (match(line, /<a id="[^"]*"/)) { print "anchor", FILENAME "#" substr(line, RSTART + 7, RLENGTH - 8); line = substr(line, RSTART + RLENGTH) }
+        line = $0
+        gsub(/`[^`]*`/, "", line)
+        while (match(line, /\]\([^) ]*\)/)) {
+            link = substr(line, RSTART + 2, RLENGTH - 3)
+            line = substr(line, RSTART + RLENGTH)
+            if (link !~ /^http/) print "link", FILENAME, link, link ~ /^#/ ? FILENAME : path_of(FILENAME, link)
+        }
+    }') <pages >found
 check "there are links" [ "$(grep -c ^link found)" -gt 200 ]
-grep ^anchor found | cut -d ' ' -f 2 >anchors
+awk 'NR == FNR { there[$2]; next }
+    $1 == "link" { anchor = $3 }
+    $1 == "link" && sub(/^[^#]*#/, "", anchor) && $4 ~ /\.md$/ && !(($4 "#" anchor) in there) { print $2 ": " $3 }' found found >broken
 echo README.md >reached
-: >broken
-while read -r _ page link; do
-    case $link in
-    http*) continue ;;
-    '#'*) to=$page$link ;;
-    *) to=$(cd "$src" && realpath -m --relative-to=. "$(dirname "$page")/${link%%#*}")
-        [ -e "$src/$to" ] || echo "$page: $link" >>broken
-        [ "$page" = "${page#CHANGELOG}" ] && echo "$to" >>reached
-        case $link in *'#'*) to=$to#${link#*#} ;; esac ;;
-    esac
-    case $to in
-    *.md'#'*) grep -qxF "$to" anchors || echo "$page: $link" >>broken ;;
-    esac
-done <<EOF
+while read -r _ page link to; do
+    case $link in '#'*) continue ;; esac
+    [ -e "$src/$to" ] || echo "$page: $link" >>broken
+    [ "$page" = "${page#CHANGELOG}" ] && echo "$to"
+done <<EOF >>reached
 $(grep ^link found)
 EOF
 [ ! -s broken ]
