@@ -188,6 +188,37 @@ try test --runs 50 --tap --suppress known ./door
 status 0 "test: it passes"
 has out "#             known:1: race:door.c: " "test: as a comment of TAP"
 
+# The two places of a race may be in two objects: either name suppresses it, whichever came first.
+echo 'void touches(int *p) { (*p)++; }' >touch.c
+cat >mixed.c <<'END'
+#include <pthread.h>
+void touches(int *p);
+static int seen;
+static void *library(void *x) { return touches(&seen), x; }
+static void *program(void *x) { return seen++, x; }
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    pthread_create(&t, 0, argc > 1 ? library : program, argv);
+    (argc > 1 ? program : library)(0);
+    pthread_join(t, 0);
+    return 0;
+}
+END
+check "a library that touches what its caller has" "$RADDLE" cc -O1 -fPIC -shared touch.c -o libtouch.so
+check "a program that touches it, too" "$RADDLE" cc -O1 -pthread mixed.c ./libtouch.so -o mixed
+for swap in '' swap; do
+    # shellcheck disable=SC2086 # no word, or one
+    try run ./mixed $swap
+    status 1 "the race${swap:+, the program first}"
+    for object in mixed libtouch.so; do
+        echo "race:$object" >known
+        # shellcheck disable=SC2086
+        try run --suppress known ./mixed $swap
+        status 0 "race:$object${swap:+, the program first}"
+    done
+done
+
 # ---- Runs whose process dies: the races of the others do not count again -------------------------------------------
 cat >dies.c <<'END'
 #include <pthread.h>
