@@ -14,7 +14,7 @@ enum rad_json_letters {
  * U+FFFD, for which there is no other way. */
 RAD_INTERNAL void rad__put_json_string(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters);
 
-/* JSON that somebody else has written, with the same meaning. */
+/* JSON written by another program, with the same meaning. */
 RAD_INTERNAL void rad__put_json_document(rad_bytes *to, const char *text, size_t size, enum rad_json_letters letters);
 
 /* Text of an element or an attribute in double or single quotes, of XML or HTML. */

@@ -1,14 +1,14 @@
 /* histogram.h — how often which value was seen, from 1 ns to 1 h, in buckets that grow with the value.
  *
  * Values below 2048 have a bucket each. From there on every doubling of the value is cut into 1024 buckets of equal
- * width, so that a bucket is at most as wide as its smallest value divided by 1024. A quantile is told as the largest
- * value of its bucket (or the maximum, if that is smaller), and so
+ * width, so that a bucket is at most as wide as its smallest value divided by 1024. A quantile is reported as the
+ * largest value of its bucket (or the maximum, if that is smaller), and so
  *
  *     exact <= told    and    told - exact < exact / 1024
  *
  * where `exact` is what sorting all values would give: three significant digits. Count, minimum, maximum and mean are
  * exact. What is above one hour has no bucket: it is counted, apart (`over`), is in maximum and mean, and a quantile
- * that falls on it is told as the maximum.
+ * that falls on it is reported as the maximum.
  *
  * The counters are one array of 267 KB. It is one allocation, which the system fills with memory page by page when it
  * is written to: latencies between 50 µs and 10 ms touch 64 KB of it. Smaller arrays that are allocated when they are

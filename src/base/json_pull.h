@@ -3,7 +3,7 @@
  *
  * The whole document is in memory. Nothing is allocated and nothing recurses: what is open is a bit per level. All that
  * is passed is checked: the grammar, UTF-8, escapes, and that escaped surrogates come in pairs, since nothing else is
- * text. Numbers are left as they are written: whoever needs one decides how wide it is. */
+ * text. Numbers are left as they are written: the caller that needs one decides how wide it is. */
 #ifndef RAD_BASE_JSON_PULL_H
 #define RAD_BASE_JSON_PULL_H
 

@@ -47,14 +47,14 @@ typedef struct cli {
 
 /* ---- Output (out.c) ------------------------------------------------------------------------------ */
 
-/* Texts may come from a file somebody sent. What %s prints is one name, shown on one line whatever is in it
+/* Texts may come from a file that another person sent. What %s prints is one name, shown on one line whatever is in it
  * (base/readable.h); only a style passes as it is. */
 void out(cli *c, const char *format, ...) RAD_COMMAND(out) RAD_PRINTF(2, 3);
 /* A text of several lines, of any length. */
 void out_text(cli *c, const char *text) RAD_COMMAND(out_text);
 /* The same with colours in it: the library has made it, and let names through the gate itself. */
 void out_drawn(cli *c, const char *text) RAD_COMMAND(out_drawn);
-/* Bytes that are somebody's data, as they are: never to a terminal. */
+/* Bytes that are a user's data, as they are: never to a terminal. */
 void out_raw(cli *c, const char *bytes, size_t size) RAD_COMMAND(out_raw);
 /* To stderr, as out does. */
 void note(const char *format, ...) RAD_COMMAND(note) RAD_PRINTF(1, 2);

@@ -1,4 +1,4 @@
-/* test.h — `raddle test`: each test of a program is explored, and what became of it is told in one of several forms.
+/* test.h — `raddle test`: each test of a program is explored, and its result is reported in one of several forms.
  *
  *     test.c          which tests there are, and exploring one
  *     test_goals.c    rad_sometimes: which were met, in all runs of a test

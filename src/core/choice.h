@@ -12,7 +12,7 @@
 #include "base/check.h"
 
 enum {
-    /* Index 0 goes on with the current actor although others could run: any other index preempts. Not set
+    /* Index 0 continues the current actor although others could run: any other index preempts. Not set
      * while the actor has several actions enabled: such decisions are free under a bound. */
     RAD_CHOICE_PREEMPTIBLE = 1
 };

@@ -3,7 +3,7 @@
  * A *window* of an actor goes from one of its yields to the next. When a window ends, the actor comes behind every
  * other one that it starved: one that did not run in the window although it could all the time, or that the actor
  * itself disabled. It is not offered while one of those can run; each of them counts until it has run once. So a loop
- * that yields is left as soon as somebody else has something to do, and what does not yield has every schedule.
+ * that yields is left as soon as another actor has something to do, and what does not yield has every schedule.
  *
  * Two rules besides, for loops that say nothing:
  *   Turns    every RAD_TURN-th step of a run ends a window of its actor, whatever it did, if that made all steps since
@@ -30,10 +30,10 @@
  *   STOPPED  whom it disabled since then (D)
  *   RAN      who has run since then (S)
  *
- * F1  BEHIND and LOOKS together have no cycle. Only an actor that yields or spins gets somebody into its own. It has
+ * F1  BEHIND and LOOKS together have no cycle. Only an actor that yields or spins gets others into its own. It has
  *     just run, which removes it from every BEHIND; its yield empties every LOOKS, its spinning removes it from every
  *     LOOKS. So an action is offered exactly when an action is enabled.
- * F2  an actor is aside <=> BEHIND or LOOKS has somebody who can run; then all its enabled actions are.
+ * F2  an actor is aside <=> BEHIND or LOOKS has an actor that can run; then all its enabled actions are.
  *
  * Rejected: who spins lets everybody make one step, as who yields does. A look right after a step of one of two others
  * is left out then, and with it the bugs that need it. */
@@ -51,9 +51,9 @@ enum { RAD_TURN = 256, RAD_TURN_CROWD = 64 };
 typedef bool rad_round_state(void *self, bool whole, rad_digest *digest);
 
 typedef struct rad_fair {
-    bool active;             /* somebody has yielded in this run */
+    bool active;             /* an actor has yielded in this run */
     bool marked, mark_whole; /* there is a mark (below), of the whole state */
-    bool varies;             /* since the mark, somebody could have done something else than it did */
+    bool varies;             /* since the mark, an actor had another choice than what it did */
     uint32_t slots;          /* actors that have yielded or spun */
     struct {
         uint32_t party;
@@ -65,13 +65,13 @@ typedef struct rad_fair {
     uint64_t *sets; /* a few for all (fair.c), then five for each slot */
     uint32_t set_capacity;
     uint32_t words;  /* of a set */
-    uint64_t calm;   /* bit p: since anything was enabled or disabled, or somebody yielded, party p ran */
+    uint64_t calm;   /* bit p: since anything was enabled or disabled, or an actor yielded, party p ran */
     bool calm_wrote; /* … and one of these steps was no look */
     uint32_t actors_aside, actions_aside;
     uint32_t world; /* enabled actions without an actor */
     bool worldly;   /* there was one in this run */
     bool spent;     /* an actor has used up its spin rounds in this run */
-    uint64_t held;  /* steps of this run after which somebody was aside; machines may count their own, too */
+    uint64_t held;  /* steps of this run after which an actor was aside; machines may count their own, too */
     /* The search for a state that comes back. */
     rad_digest mark, mark_part;
     uint64_t mark_step, yields, next_mark;

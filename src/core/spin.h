@@ -2,7 +2,7 @@
  *
  * A *look* is a step that reads and changes nothing. An actor spins when its last looks are RAD_SPIN_ROUNDS equal
  * rounds: 3 * p looks with the period p, for some p up to RAD_SPIN_PERIOD. Equal means the same place, the same object
- * and the same value. Whoever keeps the looks forgets them when the actor does anything else.
+ * and the same value. The caller that keeps the looks drops them when the actor does anything else.
  *
  * The kernel finds looks by itself in what the steps of a machine announce and say (kernel.c). L2 has machines whose
  * steps are several operations, and tells by rad__spin_saw what they came to.

@@ -4,8 +4,8 @@
  * XXH3_128(event n with the digest after n-1 xored into its first 16 bytes), starting from the version
  * number: one block to hash instead of one and a half (111 against 75 instructions).
  *
- * Events are folded into the digest when somebody asks for it, or when their place is needed: of the runs of an
- * exploration nearly all end without anybody having asked. */
+ * Events are folded into the digest when a caller asks for it, or when their place is needed: of the runs of an
+ * exploration nearly all end before any caller has asked. */
 #ifndef RAD_CORE_TRACE_H
 #define RAD_CORE_TRACE_H
 
@@ -40,8 +40,8 @@ typedef struct rad_trace {
     rad_event *events; /* a ring of the last `capacity` ones, or all of them when `whole` */
     uint32_t capacity; /* a power of two */
     uint64_t count;
-    uint64_t limit;    /* with so many events there is no room for another: fold some, or grow */
-    uint64_t folded;   /* so many events are part of the digest */
+    uint64_t limit;    /* at this count there is no room for another event: fold some, or grow */
+    uint64_t folded;   /* number of events that are part of the digest */
     rad_digest digest; /* of all events once rad__trace_fold has been asked for them */
     rad_event *own;    /* `events`, unless these lie in a beacon */
     uint32_t own_capacity;

@@ -1,6 +1,6 @@
 /* choose.h — the scheduler's decisions, as pure functions.
  *
- * No state, no clock, no random numbers: what varies comes in as an argument (a draw is made by whoever calls
+ * No state, no clock, no random numbers: what varies comes in as an argument (a draw is made by the caller of
  * the steps). So every decision can be tried on all its inputs, and the lab can make the draws its own. */
 #ifndef RAD_EXEC_CHOOSE_H
 #define RAD_EXEC_CHOOSE_H
@@ -15,7 +15,8 @@ enum {
     RAD_BATCH_MAX = 32
 };
 
-/* So many woken tasks of one worker are a crowd. The lab compiles a smaller number, so that one is within reach. */
+/* From this many woken tasks of one worker on, a thief takes several. The lab compiles a smaller number, to reach it.
+ * */
 #ifndef RAD_CROWD
 #define RAD_CROWD 64
 #endif
@@ -28,7 +29,7 @@ static inline uint32_t rad__choose_victim(uint32_t self, uint32_t workers, uint3
     return draw < self ? draw : draw + 1;
 }
 
-/* Whether whoever made work visible wakes a worker: not when somebody searches already (it will find the
+/* Whether the thread that made work visible wakes a worker: not when one searches already (it will find the
  * work and wake the next), not when nobody sleeps. */
 static inline bool rad__choose_wake(uint32_t searching, uint32_t parked)
 {
@@ -64,7 +65,7 @@ static inline bool rad__choose_newest(bool is_fresh, uint32_t row)
     return is_fresh && row < RAD_NEWEST_IN_A_ROW;
 }
 
-/* Whether a worker that has spawned so many local tasks since it last woke somebody should do so now. */
+/* Whether a worker that has spawned so many local tasks since it last woke another should do so now. */
 static inline bool rad__choose_hoard(uint32_t spawned, uint32_t threshold)
 {
     return spawned >= threshold;

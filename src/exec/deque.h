@@ -62,7 +62,7 @@ static inline bool rad__deque_push(rad_deque *d, rad_task *task)
         a = atomic_load_explicit(&d->array, memory_order_relaxed);
     }
     atomic_store_explicit(&a->slots[bottom & (a->size - 1)], task, memory_order_relaxed);
-    /* Pairs with S2: whoever sees the new bottom sees the slot and the task. */
+    /* Pairs with S2: a thief that sees the new bottom sees the slot and the task. */
     atomic_store_explicit(&d->bottom, bottom + 1, memory_order_release);
     return true;
 }
@@ -88,10 +88,10 @@ static inline rad_task *rad__deque_pop(rad_deque *d)
 enum rad_steal {
     RAD_STEAL_GOT = 0,
     RAD_STEAL_EMPTY,
-    RAD_STEAL_LOST /* somebody was quicker: try again */
+    RAD_STEAL_LOST /* another thread was quicker: try again */
 };
 
-/* Anybody: the oldest. The owner may use it too, to be fair to what has waited longest. */
+/* Any thread: the oldest. The owner may use it too, to be fair to what has waited longest. */
 static inline enum rad_steal rad__deque_steal(rad_deque *d, rad_task **task)
 {
     int64_t top = atomic_load_explicit(&d->top, memory_order_seq_cst);       /* S1, pairs with P3 */
@@ -114,7 +114,7 @@ static inline void rad__deque_publish(rad_deque *d)
     atomic_store_explicit(&d->bottom, bottom, memory_order_seq_cst); /* pairs with is_empty */
 }
 
-/* Anybody: nothing in it. */
+/* Any thread: nothing in it. */
 static inline bool rad__deque_is_empty(const rad_deque *d)
 {
     int64_t top = atomic_load_explicit(&d->top, memory_order_relaxed);

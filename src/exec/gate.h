@@ -7,14 +7,14 @@
  *
  *     OPEN, n   --enter-->  OPEN, n+1        from outside; refused when closed
  *     any, n>0  --add-->    same, n+k        a task in flight spawns: it never asks the gate
- *     any, n>=k --leave-->  same, n-k        LAST when that is CLOSED, 0: whoever sees it ends the executor
+ *     any, n>=k --leave-->  same, n-k        LAST when that is CLOSED, 0: this caller ends the executor
  *     OPEN, n   --close-->  CLOSED, n        DRAINED when n is 0
  *
  * G1  CLOSED, 0 is reached exactly once, and reported to exactly one caller (LAST or DRAINED).
- * G2  after CLOSED, 0 the word does not change: nobody outside gets in, nobody inside is left.
+ * G2  after CLOSED, 0 the word does not change: no task from outside gets in, and none is left inside.
  *
- * Ordering  leave is a release and reading LAST an acquire: what finished tasks wrote is visible to whoever
- *           ends the executor. enter and add need none: the queue the task goes through publishes it. */
+ * Ordering  leave is a release and reading LAST an acquire: what finished tasks wrote is visible to the
+ *           thread that ends the executor. enter and add need none: the queue the task goes through publishes it. */
 #ifndef RAD_EXEC_GATE_H
 #define RAD_EXEC_GATE_H
 

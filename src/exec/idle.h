@@ -98,10 +98,10 @@ RAD_INTERNAL bool rad__idle_open(rad_idle *idle, uint32_t workers, bool plain);
 RAD_INTERNAL void rad__idle_close(rad_idle *idle);
 RAD_INTERNAL void rad__idle_reset(rad_idle *idle); /* as when opened; nobody else may use it */
 
-/* Whoever made work visible (W1): W2 … W6. Answers whose thread must be woken, or RAD_NONE. */
+/* By the thread that made work visible (W1): W2 … W6. Answers whose thread must be woken, or RAD_NONE. */
 RAD_INTERNAL uint32_t rad__idle_notify(rad_idle *idle);
 
-/* The same; if somebody is to be woken, then rather `worker` than another. */
+/* The same; if a worker is to be woken, then rather `worker` than another. */
 RAD_INTERNAL uint32_t rad__idle_notify_near(rad_idle *idle, uint32_t worker);
 
 /* Pushes are light from now on, or not any more: whether B is done is up to the shell. */
@@ -116,7 +116,7 @@ static inline bool rad__idle_needs_barrier(const rad_idle *idle)
     return !idle->plain && atomic_load_explicit(&idle->light, memory_order_relaxed);
 }
 
-/* After a push to the worker's own queue, W1: whether rad__idle_notify might wake somebody. If so, the queue has to be
+/* After a push to the worker's own queue, W1: whether rad__idle_notify might wake a worker. If so, the queue has to be
  * published (rad__deque_publish) before it is called. If not, nothing is lost. */
 static inline bool rad__idle_could_wake(const rad_idle *idle)
 {
@@ -127,7 +127,7 @@ static inline bool rad__idle_could_wake(const rad_idle *idle)
     return false;
 }
 
-/* The same, for work that only `worker` can do: wakes it if it is parked, whoever searches. */
+/* The same, for work that only `worker` can do: wakes it if it is parked, even if others search. */
 RAD_INTERNAL uint32_t rad__idle_notify_worker(rad_idle *idle, uint32_t worker);
 
 /* A worker with nothing to do: whether it may search. */
@@ -142,8 +142,8 @@ RAD_INTERNAL RAD_MUST_USE bool rad__idle_withdraw(rad_idle *idle, uint32_t self)
 
 RAD_INTERNAL void rad__idle_announce(rad_idle *idle, uint32_t self, bool searching); /* K1, K2 */
 
-/* K3 saw something: makes sure that somebody looks at it; itself rather than another. `only_mine`: work that no
- * searcher can do, so that it does not help that somebody searches. */
+/* K3 saw something: makes sure that a worker looks at it; itself rather than another. `only_mine`: work that no
+ * searcher can do, so a searcher does not help. */
 RAD_INTERNAL uint32_t rad__idle_notify_self(rad_idle *idle, uint32_t self, bool only_mine);
 
 /* K4. True: it has its wake word, which is used up, and counts as a searcher. */

@@ -2,7 +2,7 @@
  *
  * A list from `first` (the receiver's) to `last` (the senders'), kept from being empty by an anchor.
  *
- *              push (anybody)                        pop (receiver)
+ *              push (any thread)                     pop (receiver)
  *         S1   before = last, last = task  (swap)    R1   next = first->next
  *         S2   before->next = task                   R2   first = next
  * Claim: between S1 and S2 the list is cut in two; the receiver then sees nothing (NULL), not something wrong,

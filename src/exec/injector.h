@@ -12,7 +12,7 @@
  *
  * J1  what push was given is popped exactly once.
  * J2  spilled >= the number of tasks linked in the overflow list; it is raised before and lowered after.
- * J3  pop may miss a task whose push has not returned; so whoever pushes wakes a worker after that.
+ * J3  pop may miss a task whose push has not returned; so the pusher wakes a worker after that.
  * J4  is_empty says whether the ring has something to pop: not for a push that has taken a place and not yet filled
  *     it. Its pusher, and nobody else, knows when that is done, and notifies then, also for those behind it.
  *
@@ -31,7 +31,7 @@ enum { RAD_INJECTOR_RING = 4096 };
 
 typedef struct rad_injector_cell {
     _Atomic uint64_t turn;
-    rad_task *task; /* owned by whoever has claimed the position; published by turn */
+    rad_task *task; /* owned by the thread that has claimed the position; published by turn */
 } rad_injector_cell;
 
 typedef struct rad_injector {
@@ -40,7 +40,7 @@ typedef struct rad_injector {
     _Alignas(64) _Atomic uint64_t head;
     _Alignas(64) _Atomic uint64_t tail;
     _Alignas(64) _Atomic uint64_t spilled; /* pushed to the overflow list and not popped from it */
-    atomic_flag taken;                     /* somebody pops from the list */
+    atomic_flag taken;                     /* a thread pops from the list */
     rad_inbox overflow;                    /* its receiver is the holder of taken */
 } rad_injector;
 

@@ -29,7 +29,7 @@ typedef struct rad_sched_config {
     uint32_t workers;
     uint32_t spare;       /* more seats, for workers that come and go; not with plain_wake */
     uint32_t steal_tries; /* victims in a round of searching */
-    uint32_t hoard;       /* local spawns that wake somebody */
+    uint32_t hoard;       /* local spawns that wake another worker */
     uint32_t rounds;      /* of searching, before a worker goes to sleep */
     uint32_t ring;        /* size of the injector's ring */
     bool plain_wake;      /* idle.h, the plain order */
@@ -60,7 +60,7 @@ RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn(rad_sched *s, rad
 RAD_INTERNAL RAD_MUST_USE enum rad_gate_enter rad__sched_spawn_batch(rad_sched *s, rad_task *const *tasks,
                                                                      uint32_t count);
 
-/* A task that was blocked may go on. Anybody. */
+/* A task that was blocked may continue. By any thread. */
 RAD_INTERNAL uint32_t rad__sched_wake(rad_sched *s, rad_task *task);
 
 /* The same; rather `worker` is woken for it than another, where what it needs may still be warm. (Rejected: its inbox.
@@ -89,8 +89,8 @@ static inline uint32_t rad__sched_live(const rad_sched *s)
     return atomic_load_explicit(&s->live, memory_order_acquire);
 }
 
-/* A worker is about to begin in a spare seat: others will look there from now on. Whoever ends the executor calls it,
- * or it finds at its first step that all is done. One thread at a time. */
+/* A worker is about to begin in a spare seat: others will look there from now on. The thread that ends the executor
+ * calls it, or it finds at its first step that all is done. One thread at a time. */
 RAD_INTERNAL void rad__sched_enliven(rad_sched *s, uint32_t seat);
 
 static inline bool rad__sched_is_done(const rad_sched *s)

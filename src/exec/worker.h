@@ -132,7 +132,7 @@ struct rad_worker {
     uint64_t picks;
     uint32_t id;
     uint32_t credit;
-    uint32_t hoard; /* local spawns since it last woke somebody for that */
+    uint32_t hoard; /* local spawns since it last woke another worker for that */
     uint32_t row;   /* woken tasks taken in a row that were the newest */
     uint32_t tries; /* STEAL: how many so far; CALL: whom next */
     uint32_t hint;  /* whose queue RECHECK saw filled: the first victim; or RAD_NONE */
@@ -145,7 +145,7 @@ struct rad_worker {
     bool ahead; /* something may be in `due` or `woken`; false: nothing is */
     bool fresh; /* the newest of `woken` was woken after a woken task was last taken */
     rad_worker_stats stats;
-    void *shell; /* whoever steps it */
+    void *shell; /* the thread, or the lab, that steps it */
 };
 
 /* Worker `id` of s; false: out of memory. */
@@ -241,7 +241,7 @@ static inline bool rad__worker_has_more_loot(const rad_worker *w)
     return !rad__deque_is_empty(&w->local) || !rad__deque_is_empty(&w->later) || !rad__deque_is_empty(&w->woken);
 }
 
-/* Whether something lies where thieves can take it; seen by whoever announced that it sleeps (K3). */
+/* Whether something lies where thieves can take it; seen by each worker that announced that it sleeps (K3). */
 static inline bool rad__worker_has_loot(const rad_worker *w)
 {
     return !rad__deque_is_empty(&w->due) || rad__worker_has_more_loot(w);
@@ -285,7 +285,7 @@ RAD_INTERNAL uint32_t rad__worker_wake(rad_worker *w, rad_task *task);
 RAD_INTERNAL void rad__worker_put_due(rad_worker *w, rad_task *task);
 RAD_INTERNAL uint32_t rad__worker_wake_self(rad_worker *w);
 
-/* A counter that only its worker writes and anybody may read. */
+/* A counter that only its worker writes and any thread may read. */
 RAD_INLINE void rad__worker_count(_Atomic uint64_t *counter)
 {
     uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
@@ -295,7 +295,7 @@ RAD_INLINE void rad__worker_count(_Atomic uint64_t *counter)
 /* The same by the worker's thread while it rests (PARKED): it is its own producer, and goes on with it. */
 RAD_INTERNAL uint32_t rad__worker_wake_resting(rad_worker *w, rad_task *task);
 
-/* Lets others see what lies in its own deques, and wakes one of them unless somebody searches, as when it hoards. */
+/* Lets others see what lies in its own deques, and wakes one of them unless another searches, as when it hoards. */
 RAD_INTERNAL uint32_t rad__worker_share(rad_worker *w);
 
 RAD_INTERNAL const char *rad__phase_name(uint32_t phase);

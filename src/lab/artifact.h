@@ -12,7 +12,7 @@ enum {
     RAD_ARTIFACT_BYTES_MAX = 256 << 20 /* a larger file is refused, not read */
 };
 
-/* The path of the run. Of a new artifact it is looked for when somebody wants it. */
+/* The path of the run. Of a new artifact it is computed when it is first used. */
 typedef struct rad_artifact_path {
     rad_path *path; /* NULL: there is none */
     bool known;

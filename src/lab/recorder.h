@@ -11,7 +11,7 @@ typedef struct rad_recorded {
     uint32_t touched_at, touched_count; /* range in touched */
     uint32_t pick_at, pick_count;       /* range in picks: choices inside the step */
     bool yielded;
-    bool waits; /* it could not go on: it had to wait for somebody */
+    bool waits; /* it could not continue: it had to wait */
 } rad_recorded;
 
 typedef struct rad_recorder {

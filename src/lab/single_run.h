@@ -19,7 +19,7 @@ typedef struct rad_single_run {
     struct rad_single_run_answer *answer;
     rad_run_watch watch;
     int ends[2]; /* a pipe that ends with the child */
-    int asked;   /* how often somebody had asked us to stop when it began */
+    int asked;   /* number of requests to stop (signals) when it began */
     bool interrupted;
 } rad_single_run;
 

@@ -28,7 +28,7 @@ RAD_INTERNAL int rad__workers_open(rad_workers **p, const rad_target *t, uint32_
                                    const char *const *suppressed, enum rad_workers_way way, rad_error *error);
 RAD_INTERNAL void rad__workers_close(rad_workers *p); /* kills what still works */
 
-/* How many workers somebody else has killed so far. */
+/* How many workers were killed from outside so far. */
 RAD_INTERNAL uint32_t rad__workers_killed(const rad_workers *p);
 RAD_INTERNAL uint32_t rad__workers_idle(const rad_workers *p);
 /* Needs an idle worker. `ticket` comes back with the answer. */

@@ -1,4 +1,4 @@
-/* append.h — files that grow at their end and are read while they do, or after whoever wrote them was killed; files
+/* append.h — files that grow at their end and are read while they do, or after their writer was killed; files
  * mapped into memory; and a number nobody can guess.
  *
  * Unlike those of file.h, a file that is appended to has its name from the beginning: what is in it counts, however the
@@ -18,7 +18,7 @@ RAD_INTERNAL int rad__os_append_sync(rad_os_append *a, rad_error *error);
 RAD_INTERNAL int rad__os_append_close(rad_os_append *a, rad_error *error); /* a may be NULL */
 
 /* A whole regular file as memory that can be read (map.c). An empty one is NULL and 0, and no error. If it becomes
- * shorter meanwhile, zeros stand in for what is gone: whoever has read it asks whether it is whole, and gets RAD_EIO,
+ * shorter meanwhile, zeros stand in for what is gone: the reader asks whether it is whole, and gets RAD_EIO,
  * which replaces an error there was. */
 RAD_INTERNAL int rad__os_map(const char *path, const void **data, size_t *size, rad_error *error);
 RAD_INTERNAL int rad__os_map_is_whole(const void *data, const char *path, rad_error *error);

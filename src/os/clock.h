@@ -1,4 +1,4 @@
-/* clock.h — the monotonic clock; time of day is of no use to anybody here. */
+/* clock.h — the monotonic clock; time of day is not used here. */
 #ifndef RAD_OS_CLOCK_H
 #define RAD_OS_CLOCK_H
 

@@ -1,9 +1,9 @@
 /* context.h — leaving a stack in the middle of a function and coming back to it.
  *
- * A context is the place where somebody left. Switching saves the caller's place in *from and goes on where *to was
+ * A context is the place where a stack was left. Switching saves the caller's in *from and continues where *to was
  * left.
  *
- *     x86-64    in line: four registers are saved in the context, and the compiler is told that all others are lost,
+ *     x86-64    in line: four registers are saved in the context, and the compiler knows that all others are lost,
  *               so it keeps in its own frame what it still needs, and nothing else. The stack is not touched.
  *     aarch64   a function: x19 … x30 and d8 … d15 on the stack that is left
  *     others    ucontext; also with -DRAD_CONTEXT_UCONTEXT, so that it can be tried anywhere
@@ -94,7 +94,7 @@ static inline void rad__context_fetch(const rad_context *c)
 #endif
 }
 
-/* The switch itself, without telling anybody. */
+/* The switch itself, without telling the sanitizers. */
 #if defined(__x86_64__) && !defined(RAD_CONTEXT_UCONTEXT)
 #ifdef __AVX512F__
 #define RAD_CONTEXT_WIDE                                                                                               \
@@ -148,7 +148,7 @@ RAD_INLINE uintptr_t rad__context_pointer(void)
 #endif
 }
 
-/* Saves the caller's place in *from, and goes on where *to was left or made. */
+/* Saves the caller's place in *from, and continues where *to was left or made. */
 #if defined(RAD_CONTEXT_CALL) || defined(RAD_CONTEXT_WATCHED)
 RAD_INTERNAL void rad__context_switch(rad_context *from, rad_context *to);
 #else
@@ -163,7 +163,7 @@ RAD_INTERNAL void rad__context_adopt(rad_context *c);
 RAD_INTERNAL void rad__context_drop(rad_context *c);
 RAD_INTERNAL _Noreturn void rad__context_leave(rad_context *from, rad_context *to);
 #else
-/* c is to be the place of this thread's own stack, or of a stack that somebody else made: before the first switch
+/* c is to be the place of this thread's own stack, or of a stack that other code made: before the first switch
  * away from it. */
 RAD_INLINE void rad__context_adopt(rad_context *c)
 {
@@ -176,7 +176,7 @@ RAD_INLINE void rad__context_drop(rad_context *c)
     (void)c;
 }
 
-/* The last switch of a context that was made. It still has to be dropped, by whoever goes on. */
+/* The last switch of a context that was made. It still has to be dropped, by the code that runs next. */
 RAD_INLINE _Noreturn void rad__context_leave(rad_context *from, rad_context *to)
 {
     rad__context_switch(from, to);
@@ -186,7 +186,7 @@ RAD_INLINE _Noreturn void rad__context_leave(rad_context *from, rad_context *to)
 
 RAD_INTERNAL const char *rad__context_kind(void); /* "x86-64", "aarch64", "ucontext" */
 
-/* Where it was left, for whoever goes up its stack (cfi.h), of which the frame has the bounds. False: not known, as
+/* Where it was left, for code that walks up its stack (cfi.h), of which the frame has the bounds. False: not known, as
  * in the fallback. */
 struct rad_cfi_frame;
 RAD_INTERNAL bool rad__context_frame(const rad_context *c, struct rad_cfi_frame *f);

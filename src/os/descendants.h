@@ -1,12 +1,13 @@
 /* descendants.h — the processes that come from this one: its children, theirs, and so on, in whatever session or group.
  *
- * A process that adopts orphans loses none of them: whoever forks twice and leaves its session becomes its child when
- * the one in between has ended. So there are no descendants exactly when there are no children, which the system tells
- * without a race. Which they are is read from /proc, and may have changed by then: whoever wants to end all of them
- * signals, waits, and looks again, until there are no children.
+ * A process that adopts orphans loses none of them: a process that forks twice and leaves its session becomes its child
+ * when the one in between has ended. So there are no descendants exactly when there are no children, which the system
+ * tells without a race. Which they are is read from /proc, and may have changed by then: to end all of them, signal,
+ * wait, and look again, until there are no children.
  *
  * No other process is ever hit: a signal goes to a descriptor (pidfd) of a process that was seen to be a descendant
- * while the descriptor was open. Rejected: groups (setsid leaves them), control groups (not everybody may make one). */
+ * while the descriptor was open. Rejected: groups (setsid leaves them), control groups (not every user may make one).
+ * */
 #ifndef RAD_OS_DESCENDANTS_H
 #define RAD_OS_DESCENDANTS_H
 

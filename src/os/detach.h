@@ -1,8 +1,8 @@
-/* detach.h — a child that goes on when its parent dies, and that nothing meant for the parent reaches.
+/* detach.h — a child that continues when its parent dies, and that nothing meant for the parent reaches.
  *
  * It has the parent's memory as it was (fork without exec), a session of its own (Ctrl-C at the terminal goes past
  * it), no open file of the parent's but one that it may keep (a lock that the parent holds must be free when the parent
- * is dead), and nothing to read or print on. SIGTERM waits until somebody looks for it: see command.h. A parent with
+ * is dead), and nothing to read or print on. SIGTERM waits until the child looks for it: see command.h. A parent with
  * threads may have been caught anywhere: of what is not safe in a signal handler the child may only use memory, which
  * the C library promises to keep usable. */
 #ifndef RAD_OS_DETACH_H

@@ -19,8 +19,8 @@
 
 #include "os/folder.h"
 
-/* A new file of that name; what was there has lost its name. Nobody's child inherits it. It belongs to whoever the
- * folder belongs to. */
+/* A new file of that name; what was there has lost its name. Nobody's child inherits it. It belongs to the owner of the
+ * folder. */
 RAD_INTERNAL int rad__os_create(int *fd, const rad_os_folder *f, const char *name, rad_error *error);
 
 /* One that is there, to be appended to. RAD_EINPUT: it is not, or is no regular file. */
@@ -53,7 +53,7 @@ RAD_INTERNAL int rad__os_is_file(int fd, const rad_os_folder *f, const char *nam
 
 /* ---- Locks ---------------------------------------------------------------------------------------------- */
 
-/* 1: it is held until fd, and all copies that were inherited, are closed; 0: somebody else has it. */
+/* 1: it is held until fd, and all copies that were inherited, are closed; 0: another process has it. */
 RAD_INTERNAL int rad__os_lock_file(int fd, const char *path, rad_error *error);
 
 enum rad_os_holder { RAD_OS_NO_FILE = 0, RAD_OS_NOT_HELD, RAD_OS_HELD };

@@ -1,9 +1,9 @@
 /* epoll_edges.h — which sockets have something new to tell, by epoll: each is named once, and told of once for each
  * change.
  *
- * The counterpart of poll.h for whoever owns its sockets and reads and writes them itself: no call but the wait for any
- * number of reads and writes. The price: who is told that a socket can be read has to read until it is empty, or it
- * will not be told again. Closing a socket forgets it. */
+ * The counterpart of poll.h for code that owns its sockets and reads and writes them itself: no call but the wait for
+ * any number of reads and writes. The price: after a socket was named as readable, the owner has to read until it is
+ * empty, or it is not named again. Closing a socket forgets it. */
 #ifndef RAD_OS_EPOLL_EDGES_H
 #define RAD_OS_EPOLL_EDGES_H
 

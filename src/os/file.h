@@ -14,7 +14,7 @@ RAD_INTERNAL int rad__os_read_file(const char *path, uint64_t limit, char **data
 
 RAD_INTERNAL int rad__os_write_file(const char *path, const void *data, size_t size, rad_error *error);
 
-/* Opens a file that somebody has named, to read it. It may be a link, but what is behind it has to be a regular file:
+/* Opens a file that a user has named, to read it. It may be a link, but what is behind it has to be a regular file:
  * RAD_EINPUT names what it is instead, at once (a pipe would block, a device might never end). */
 RAD_INTERNAL int rad__os_open_regular(int *fd, const char *path, uint64_t *size, rad_error *error);
 

@@ -1,5 +1,5 @@
 /* folder.h — a folder that is held open: what is in it is reached from there, whatever becomes of its path, and no
- * symbolic link in it is followed, whoever has put it there.
+ * symbolic link in it is followed.
  *
  * Names are those of entries ("journal") or of entries one folder below ("effects/x.lock"); "" is the folder itself.
  * Only the path that opens it may lead through links: its user has named it. What is made in it is its owner's alone
@@ -12,7 +12,7 @@
 typedef struct rad_os_folder {
     int fd;         /* negative: not open */
     char *path;     /* as it was named, for messages */
-    char *absolute; /* the same from the root, for whoever changes the current folder */
+    char *absolute; /* the same from the root, for code that changes the current folder */
 } rad_os_folder;
 
 /* Takes the name; nothing is opened yet. */
@@ -23,7 +23,7 @@ RAD_INTERNAL void rad__os_folder_close(rad_os_folder *f);
 
 /* The folder itself (""), which is open then, or one in it. 1: it was made; 0: it was there. */
 RAD_INTERNAL int rad__os_folder_make(rad_os_folder *f, const char *name, rad_error *error);
-/* RAD_EINPUT: it belongs to somebody else, or others may write to it: they decide what is in it. */
+/* RAD_EINPUT: it belongs to another user, or others may write to it: they decide what is in it. */
 RAD_INTERNAL int rad__os_folder_check(const rad_os_folder *f, const char *name, rad_error *error);
 /* Whether its path still leads to it. */
 RAD_INTERNAL bool rad__os_folder_is_there(const rad_os_folder *f);

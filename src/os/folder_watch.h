@@ -1,8 +1,8 @@
-/* folder_watch.h — waiting until something happens in a folder: a file gets a name in it, or who was writing one is
- * gone.
+/* folder_watch.h — waiting until something happens in a folder: a file gets a name in it, or the process that was
+ * writing one is gone.
  *
- * What happened is not told: whoever waits looks for himself, and looks before he waits, after he has begun to
- * watch. A notice may be missed on file systems that have none, so no wait should be for ever. */
+ * What happened is not reported: the caller looks, and looks before it waits, after it has begun
+ * to watch. A notice may be missed on file systems that have none, so no wait should be for ever. */
 #ifndef RAD_OS_FOLDER_WATCH_H
 #define RAD_OS_FOLDER_WATCH_H
 

@@ -1,10 +1,10 @@
-/* lock.h — a lock for a few instructions: whoever finds it taken spins, then gives its CPU away until it is free.
+/* lock.h — a lock for a few instructions: a thread that finds it taken spins, then gives its CPU away until it is free.
  *
  * Held only over code that neither waits, nor calls anything of the user's, nor the operating system: then a
  * holder leaves within nanoseconds, unless it loses its CPU, which is what the giving away is for.
  *
  * Taking it is one read-modify-write; giving it back is a plain store, which is why it costs half of what a mutex
- * does. The price is that it cannot know whether somebody sleeps for it, so nobody does.
+ * does. The price is that it cannot know whether a thread sleeps for it, so none does.
  *
  * Checked builds count how many each thread holds, and stop at a system call under one: see rad__locks_held. */
 #ifndef RAD_OS_LOCK_H

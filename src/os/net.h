@@ -30,7 +30,7 @@ RAD_INTERNAL int64_t rad__os_net_port(int fd);
 
 /* Closing it tells the other side that something went wrong (RST), and leaves nothing behind here. */
 RAD_INTERNAL void rad__os_net_reset(int fd);
-RAD_INTERNAL void rad__os_net_reset_later(int fd); /* whoever closes it will */
+RAD_INTERNAL void rad__os_net_reset_later(int fd); /* closing it will */
 
 /* The process may open this many descriptors, if the system lets it. */
 RAD_INTERNAL void rad__os_net_allow(uint64_t descriptors);

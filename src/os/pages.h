@@ -13,8 +13,8 @@ RAD_INTERNAL void rad__os_pages_unmap(void *p, size_t size);
 /* The same for memory that is used at once, all of it: one call instead of a fault for every page. */
 RAD_INTERNAL int rad__os_pages_map_now(void **p, size_t size, rad_error *error);
 
-/* Whoever touches these pages from now on dies of a signal. Each such call makes two mappings more, of which a process
- * has rad__os_mapping_limit; the error is then RAD_ELIMIT. Doing it again changes nothing. */
+/* A thread that touches these pages from now on dies of a signal. Each such call makes two mappings more, of which a
+ * process has rad__os_mapping_limit; the error is then RAD_ELIMIT. Doing it again changes nothing. */
 RAD_INTERNAL int rad__os_pages_guard(void *p, size_t size, rad_error *error);
 
 /* The same without mappings: the pages are marked in the page tables (Linux 6.13 and later). Doing it again changes

@@ -1,18 +1,18 @@
 /* poll.h — which file descriptors can be read or written, by epoll: one question at a time, for many descriptors.
  *
  * A question (watch) is about one descriptor and is answered once: after the answer it is as if it had never been
- * asked. Asking again about the same descriptor replaces the former question; whoever wants to read and whoever
- * wants to write therefore ask together, with one token. The state of the descriptor counts, not its changes:
- * what is ready already when it is asked about is answered at once, so nobody can come too late.
+ * asked. Asking again about the same descriptor replaces the former question; a reader and a
+ * writer therefore ask together, with one token. The state of the descriptor counts, not its changes:
+ * what is ready already when it is asked about is answered at once, so no question comes too late.
  *
  * An answer may come late: after a question was replaced or taken back, a wait that had begun before may still bring
  * the old token. Tokens should tell (a generation). A descriptor that is closed answers nothing, for ever; unless
- * somebody has a duplicate of it, then its question lives on. Who closes one has to forget it first.
+ * there is a duplicate of it, then its question stays. Before a descriptor is closed it has to be forgotten.
  *
  * The bell is a descriptor like the others, but stays readable until a wait that blocks has seen it: a ring ends a
  * wait that is under way, or the next. A wait that does not block leaves the bell alone: it is meant for who sleeps.
- * One thread at a time should block: a ring ends at least one wait, not all. A ring is a call to the system: whoever
- * rings knows from elsewhere that somebody sleeps.
+ * One thread at a time should block: a ring ends at least one wait, not all. A ring is a call to the system: the
+ * caller knows from elsewhere that a thread sleeps.
  *
  * Rejected: edges, asked for once and for all (a descriptor of the user's may be closed, and its number given to
  * another, without our knowing: then the question is gone and nobody notices; where we do not read and write

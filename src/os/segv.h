@@ -1,8 +1,8 @@
 /* segv.h — being told of an access to memory that faults (SIGSEGV, SIGBUS), before the process dies of it.
  *
  * The handler says whether it knew what the access was. Then it has reported it, the handlers of before are put back,
- * and the access is repeated: the process dies of what it did, with a core file that shows it. Otherwise whoever had
- * the signal before gets it, and it goes on as if we were not there.
+ * and the access is repeated: the process dies of what it did, with a core file that shows it. Otherwise the
+ * handler of before gets the signal, as if ours were not there.
  *
  * A stack that has overflowed has no room for a handler: each thread that may run on such a stack needs another one
  * for signals. */
@@ -19,7 +19,7 @@ typedef struct rad_os_segv {
 /* Async-signal-safe. One at a time in the process: the caller sees to that. */
 RAD_INTERNAL int rad__os_segv_open(bool (*handler)(const rad_os_segv *fault), rad_error *error);
 
-/* Puts back what was there before, unless somebody has put something else in our place. */
+/* Puts back what was there before, unless other code has replaced ours. */
 RAD_INTERNAL void rad__os_segv_close(void);
 
 /* For handlers: to the standard error output, all of it or as much as it takes. */

@@ -38,7 +38,7 @@ static inline bool rad__os_interrupted_since(int before)
     return *rad__os_interrupted() != before;
 }
 
-/* In a child that only works for this process: whoever asks the group to stop asks the parent, and the parent
+/* In a child that only works for this process: a request to the group to stop reaches the parent, and the parent
  * decides. */
 RAD_INTERNAL void rad__os_signals_leave_to_parent(void);
 

@@ -4,7 +4,7 @@
  *     while (load(word) == old)                    store(word, new)
  *         rad__os_word_wait(word, old)             rad__os_word_wake(word, n)
  *
- * The comparison and falling asleep are one step for whoever wakes: a wake between the caller's load and its
+ * The comparison and falling asleep are one step for the waker: a wake between the caller's load and its
  * wait is not lost, because the word differs by then. Waiting may return for no reason; the caller looks again.
  * Neither call orders memory: the word itself is to be stored with release and loaded with acquire. */
 #ifndef RAD_OS_WAIT_H

@@ -11,9 +11,9 @@
  *              thread (unlock), if there may be one        T2   sleeps while `calls` is what it was
  *         J3   calls + 1; unlock, wakes one                T3   lock, idle - 1, from T1
  *         J4   waits for the job's `done`
- * Claim: no job lies there while a thread sleeps that could do it. J3 changes the word before it wakes, so whoever
- * was idle then does not begin to sleep in T2, or one more of them is woken; each job in the list has woken one, or
- * there were fewer idle than jobs: then a thread was started for it, or all there may be are awake, and look into
+ * Claim: no job lies there while a thread sleeps that could do it. J3 changes the word before it wakes, so the thread
+ * that was idle then does not begin to sleep in T2, or one more of them is woken; each job in the list has woken one,
+ * or there were fewer idle than jobs: then a thread was started for it, or all there may be are awake, and look into
  * the list (T1) before they sleep.
  *
  * A thread that cannot be started was counted before (J2), and others may have relied on it. Whoever finds that, and
@@ -41,7 +41,7 @@ typedef struct rad_blocking_pool {
     bool ends;
     _Atomic uint32_t calls;   /* what idle threads sleep on */
     _Atomic uint32_t waiting; /* fibers that wait for jobs */
-    _Atomic uint32_t alive;   /* = threads, for anybody */
+    _Atomic uint32_t alive;   /* = threads, for any thread to read */
 } rad_blocking_pool;
 
 RAD_INTERNAL void rad__blocking_open(rad_blocking_pool *p, uint32_t most); /* 0: a default */

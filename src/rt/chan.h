@@ -2,8 +2,8 @@
  *
  * H1  receivers wait only while the ring is empty and no sender waits; senders only while it is full and no receiver
  *     waits. (With a capacity of 0 it is always both.)
- * H2  when it is closed nobody waits.
- * Whoever changes the ring or closes the channel does, under the lock, what has become possible: O2 of wait.h. */
+ * H2  when it is closed no fiber waits.
+ * A call that changes the ring or closes the channel does, under the lock, what has become possible: O2 of wait.h. */
 #ifndef RAD_RT_CHAN_H
 #define RAD_RT_CHAN_H
 

@@ -14,7 +14,7 @@
 
 #include "rt/fiber.h"
 
-/* By anybody, while the fibers run: what is said of each is true of some moment. */
+/* By any thread, while the fibers run: what is said of each is true of some moment. */
 RAD_INTERNAL void rad__dump(rad_runtime *rt, FILE *to);
 
 /* One fiber, if it has not ended. */

@@ -8,7 +8,7 @@
  *               queue and on no stack when it is used again, and a handle that is still held names the same fiber.
  * Pools         each worker has a list of its own, newest first: those are warm. What is too much
  *               goes to the runtime's list, and comes from there, several at a time. Slots are never freed
- *               before the runtime is: whoever holds an old handle finds another generation, not other memory.
+ *               before the runtime is: the holder of an old handle finds another generation, not other memory.
  *               Where the number of fibers is limited there is only the runtime's list: a slot that lies idle in
  *               one worker would be missing at another, long before there are as many fibers as there may be.
  *

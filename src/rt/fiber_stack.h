@@ -6,7 +6,7 @@
  * stack, the one that is warm, and the next one begins where the last one ended, without a switch.
  *
  * Room      spawning tells when there is no memory, not running: for every slot that is made (fiber.h) a fiber stack is
- *           made, too, whoever uses it: its addresses, and its mappings where guards are mappings. What running takes
+ *           made, too, for any fiber: its addresses, and its mappings where guards are mappings. What running takes
  *           is memory of the system for what is touched: pages of the stack, and page tables for them and for the marks
  *           of the guard. A fiber never runs without a guard: if neither marks nor a mapping can be had, the process
  *           ends with a message. A worker keeps a few that are warm (its cache), and brought as many into the pool as
@@ -58,7 +58,7 @@ typedef struct rad_fiber_stacks {
 /* What a worker keeps. */
 typedef struct rad_fiber_stack_cache {
     rad_fiber_stack *first;
-    uint32_t count, most; /* most: so many it has brought */
+    uint32_t count, most; /* most: the number it has brought */
 } rad_fiber_stack_cache;
 
 /* Into the pool: a new one with this stack. */

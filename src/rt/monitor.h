@@ -10,7 +10,7 @@
  *           while there are some. rad__choose_reinforce says when: fewer workers than usual are not blocked; when
  *           something is overdue, fewer than twice that, or it has waited for RAD_URGENT_LOOKS looks; when something
  *           waits behind a worker that computes (starve.h), because that one may not come back for seconds.
- * Files     When somebody waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
+ * Files     When a fiber waits for one, no worker sleeps in the poll and none has looked since the last time, it looks
  *           (poller.c).
  * Stalls    By option, a fiber that keeps its worker for long is named on standard error (stall.h).
  * Deadlock  Nothing runs and nothing is queued, no timer is armed, no thread but ours exists, nobody waits for a

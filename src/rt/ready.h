@@ -13,13 +13,13 @@
  *         Q2   number + 1: the former answer counts     A2   lock; another number ? nothing, a later question was asked
  *              no more; unlock                               or is about to be
  *         Q3   asks the system                          A3   claims the clauses that can go on; unlock, wakes them
- *         Q4   lock; dirty ? again from Q2              A4   somebody left ? asks again, for them
+ *         Q4   lock; dirty ? again from Q2              A4   any left ? asks again, for them
  * Claim: nobody is forgotten. A question is about a state, not a change, and is asked (Q3) after the clause lay in its
  * queue (Q1): ready before, it is answered at once. An answer that A2 throws away was for a former question, and Q3 of
- * the later one comes after its Q2. Whoever finds `asking` in Q2 sets `dirty` under the same lock under which Q4 looks.
- * An answer takes the question with it: those whom it did not help are asked for again (A4).
- * Nobody is told what was true for somebody else: the number tells questions apart, also those about a descriptor that
- * was closed, and whose number was given to another one.
+ * the later one comes after its Q2. A call that finds `asking` in Q2 sets `dirty` under the same lock under which Q4
+ * looks. An answer takes the question with it: those that it did not help are asked for again (A4). No fiber gets an
+ * answer that was true for another: the number tells questions apart, also those about a descriptor that was closed,
+ * and whose number was given to another one.
  *
  * Close     rad_fd_close claims all that wait, counts the question up, lets the poll forget the descriptor, closes
  *           it, and asks again for those who came between: the system says that there is no such descriptor, or it
@@ -65,11 +65,11 @@ typedef struct rad_file {
 
 typedef struct rad_ready {
     _Atomic uint64_t poll;  /* the descriptors of a rad_os_poll, each + 1; 0: not open */
-    _Atomic uint32_t looks; /* changes when somebody has polled */
+    _Atomic uint32_t looks; /* changes after each poll */
     _Atomic(rad_file *) chunks[RAD_FILE_CHUNKS];
     struct rad_ready *next; /* of all that were opened, and the rest: under their lock */
     uint64_t id;            /* in the order in which they were */
-    uint32_t pins;          /* so many look at it */
+    uint32_t pins;          /* number of threads that look at it */
     bool listed;
     _Alignas(64) _Atomic uint32_t waits;
 } rad_ready;

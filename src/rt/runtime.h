@@ -33,7 +33,7 @@ struct rad_runtime {
     rad_queue spawners;  /* who waits for a slot; then none is idle */
     rad_slot *idle;      /* slots that no worker has */
     rad_slot *made;      /* all slots, newest first */
-    uint32_t slots_left; /* so many more may be made */
+    uint32_t slots_left; /* number of slots that may still be made */
     uint32_t slots_made;
     bool is_capped;           /* no more fibers than the options say: workers keep no slots that others may need */
     bool spawn_waits;         /* then a fiber that spawns waits */
@@ -58,16 +58,16 @@ struct rad_runtime {
     rad_blocking_pool blocking;
 };
 
-/* Who wakes a fiber from outside is still in the middle of it when that fiber runs, ends, and with it the runtime,
- * which has to stay until then:
+/* A thread that wakes a fiber from outside may still be in that call when the fiber runs, ends, and with it the
+ * runtime, which has to stay until then:
  *              waker                                    the runtime's end
  *         X1   visits + 1                          Y1   the last fiber has ended
  *         X2   the fiber may go on (N6)            Y2   waits until there are no visits
  *         X3   wakes it                            Y3   frees everything
  *         X4   visits - 1
- * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1. Who starts a fiber from outside, or cancels all of
- * them, or looks at them, is in the same position: X1 is the first thing such a call does. A worker of the same runtime
- * needs no visit: its thread is waited for. NULL is none. `rt_worker` is rad__rt_worker(). */
+ * Claim: Y3 comes after X4, for X1 is before X2, which is before Y1. A thread that starts a fiber from outside, or
+ * cancels all of them, or looks at them, is in the same position: X1 is the first thing such a call does. A worker of
+ * the same runtime needs no visit: its thread is waited for. NULL is none. `rt_worker` is rad__rt_worker(). */
 static inline rad_runtime *rad__visit_begin(const rad_rt_worker *rt_worker, rad_runtime *rt)
 {
     if (RAD_LIKELY(rt_worker != NULL && rt_worker->runtime == rt)) return NULL;

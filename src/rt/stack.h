@@ -4,7 +4,7 @@
  *                                                                            twice as many, up to 1 GiB of addresses
  *
  * A stack costs addresses until it is touched; then the page at its top. Stacks are handed out once, in order, and live
- * until the pool is closed: using one again is for whoever keeps fibers, who knows which are warm.
+ * until the pool is closed: used stacks are kept by the fibers' pool, which knows which are warm.
  *
  * Guards    are marks in the page tables where the system knows them (Linux 6.13): a million of them are still a few
  *           mappings. Elsewhere each is a mapping of its own that splits another: 65,530 mappings, which is what a
@@ -25,9 +25,9 @@
  *
  * Handing out, by any number of threads at once and without a lock:
  *         N1   n = next; n < most, or it is over
- *         N2   the slab of n is there, or: map one, and publish it unless somebody was faster (then unmap it)
+ *         N2   the slab of n is there, or: map one, and publish it unless another thread was faster (then unmap it)
  *         N3   guard stack n if guards are mappings (doing it twice changes nothing)
- *         N4   next: n -> n + 1, or begin again: somebody else has taken n
+ *         N4   next: n -> n + 1, or begin again: another thread has taken n
  * Claim: a stack is handed out once (N4), with its mapping (N3 before N4), and a call that fails has taken nothing: the
  * next one tries the same n.
  * S1  slab k is published before slab k + 1, and stays until close: finding by address reads them without a lock.

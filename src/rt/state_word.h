@@ -5,11 +5,11 @@
  *     IDLE     --begin-->   ASSIGNED             a new incarnation; it is to be queued
  *     ASSIGNED --own-->     OWNED by a worker    popped, about to run
  *     OWNED    --yield-->   ASSIGNED             off its stack; to be queued
- *     OWNED    --park-->    PARKED               off its stack, no signal: it belongs to whoever unparks it
- *     OWNED, signal --park--> OWNED              it goes on, the signal is used up
+ *     OWNED    --park-->    PARKED               off its stack, no signal: it belongs to the waker that unparks it
+ *     OWNED, signal --park--> OWNED              it continues, the signal is used up
  *     PARKED   --unpark-->  ASSIGNED             to be queued, by exactly this caller
  *     ASSIGNED, OWNED --unpark--> same, signal   latched: the next park does not wait
- *     PARKED   --hold-->    OWNED by nobody      somebody looks at its stack; then it is parked again, as by a worker
+ *     PARKED   --hold-->    OWNED by nobody      its stack is looked at; then it is parked again, as by a worker
  *     OWNED    --end-->     DONE
  *     DONE     --retire-->  IDLE                 generation + 1: handles, wait nodes and timers of before are stale
  *
@@ -20,10 +20,9 @@
  *         P1   word: OWNED -> PARKED, unless a signal      U1   makes true what the fiber waits for
  *              is there; then it is used up                U2   word: PARKED -> ASSIGNED, or sets the signal
  * Claim: a wake is never lost and never makes two. P1 and U2 change the same word, so one is first. U2 first: P1 finds
- * the signal and the fiber goes on, to look at what it waits for again. P1 first: U2 finds PARKED, and queues it.
- * A second waker finds ASSIGNED, and latches.
- * P1 comes after the switch: a fiber that is PARKED is off its stack, with its registers saved, so whoever finds it so
- * may run it at once.
+ * the signal and the fiber continues, to look at what it waits for again. P1 first: U2 finds PARKED, and queues it. A
+ * second waker finds ASSIGNED, and latches. P1 comes after the switch: a fiber that is PARKED is off its stack, with
+ * its registers saved, so a waker that finds it so may run it at once.
  *
  * F1  a fiber is in a queue, or about to be put into one by who made it ASSIGNED, exactly when it is ASSIGNED.
  * F2  only its owner changes a word that is OWNED, except for the signal.
@@ -146,8 +145,8 @@ static inline RAD_MUST_USE enum rad_park rad__state_park(rad_state_word *state)
     }
 }
 
-/* Was seen PARKED with this word, and is the caller's if it still is: whoever wakes it meanwhile leaves a signal. The
- * caller parks it again, which tells whether anybody did. */
+/* Was seen PARKED with this word, and is the caller's if it still is: a waker leaves a signal meanwhile. The
+ * caller parks it again, which tells whether one did. */
 static inline RAD_MUST_USE bool rad__state_hold(rad_state_word *state, uint64_t word)
 {
     RAD_DCHECK(rad__state_of(word) == RAD_FIBER_PARKED);

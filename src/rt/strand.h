@@ -31,7 +31,7 @@ struct rad_strand {
     rad_state_word state_word;
     rad_fiber_stack *fiber_stack; /* NULL: it did not run yet */
     rad_runtime *runtime;
-    uint8_t leave; /* what it wants of whoever is landed on */
+    uint8_t leave; /* what the strand or worker that it lands on does for it */
     uint16_t last; /* the worker it parked on */
 };
 
@@ -68,7 +68,7 @@ RAD_INTERNAL enum rad_run rad__strand_run(rad_task *task, rad_worker *w);
 /* What follows a switch, on the stack that it went to. */
 RAD_INTERNAL void rad__strand_commit(rad_rt_worker *rt_worker, rad_strand *left);
 
-/* Provided by whoever makes strands: one that did not run yet gets its fiber stack … */
+/* Provided by fiber.c, which makes strands: one that did not run yet gets its fiber stack … */
 RAD_INTERNAL void rad__strand_take_stack(rad_rt_worker *rt_worker, rad_strand *s);
 
 /* … and gives it back, when it is off its stack for good; what it was can be used again. Both on this worker. */
@@ -120,12 +120,12 @@ RAD_INLINE void rad__strand_go(rad_rt_worker *rt_worker, rad_strand *next, enum 
 /* To be called first thing on a stack that was never left before: see above. */
 RAD_INTERNAL void rad__strand_landed(void);
 
-/* Anybody, any number of times: if that incarnation is parked, it goes on; if not, its next park does not wait.
+/* By any thread, any number of times: if that incarnation is parked, it continues; if not, its next park does not wait.
  * `rt_worker` is rad__rt_worker(), which may be NULL. */
 RAD_INTERNAL void rad__strand_unpark(rad_rt_worker *rt_worker, rad_strand *s, uint32_t generation);
 
 /* One that was seen parked with this word is kept from running, so that its stack can be looked at: not for long, for
- * whoever wakes it has to wait. False: it is not parked any more. */
+ * its waker has to wait. False: it is not parked any more. */
 RAD_INTERNAL bool rad__strand_hold(rad_strand *s, uint64_t word);
 RAD_INTERNAL void rad__strand_let_go(rad_strand *s);
 

@@ -23,7 +23,7 @@
  *
  *         fiber (its timer is on its stack)            expirer (any thread)
  *     S1  arms it                                  E1  takes the lock, finds it due
- *     S2  waits, is woken by anybody               E2  unlinks it, copies who and ticket
+ *     S2  waits, is woken           E2  unlinks it, copies who and ticket
  *     S3  armed? no: leaves                        E3  armed = 0, the last time it looks at the timer
  *     S4  takes the lock; armed? unlinks it        E4  gives the lock back, wakes the one that it has copied
  * Claim: after disarming nobody touches the timer. In S3 it saw E3, and everything the expirer did with the timer comes
@@ -32,7 +32,7 @@
  *
  *         armer                                        who sleeps until next_ns
  *     A1  next_ns = deadline, and says so          N1  says that it is about to sleep
- *     A2  asks whether anybody sleeps, wakes       N2  next_ns
+ *     A2  asks whether a thread sleeps, wakes it       N2  next_ns
  * These are two words: a thread that sleeps for a wheel in which others arm needs a full fence between N1 and N2, and
  * the armer one between A1 and A2. A fiber arms in the wheel of the worker that runs it, which does not sleep.
  *

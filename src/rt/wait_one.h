@@ -8,7 +8,7 @@
 /* For wait.c and this file. */
 RAD_INTERNAL int rad__wait_until(rad_waiter *w, rad_clause *clauses, uint64_t until);
 
-/* V2: nobody will end the wait any more but its time or its cancellation. False: somebody else has claimed it. */
+/* V2: only its time or its cancellation ends the wait any more. False: another has claimed it. */
 RAD_INTERNAL bool rad__wait_give_up(rad_waiter *w, rad_clause *clauses, uint32_t seen);
 
 RAD_INLINE uint32_t rad__waiter_look(const rad_waiter *w)

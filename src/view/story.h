@@ -12,7 +12,7 @@ typedef struct rad_teller {
     uint64_t failing_line; /* the line at which the failure shows; UINT64_MAX: none */
 } rad_teller;
 
-/* Who waits for whom, the circle if there is one, the verdict, the measure. */
+/* Which actor waits for which, the circle if there is one, the verdict, the measure. */
 RAD_INTERNAL void rad__tell_end(rad_teller *t);
 
 /* Lines that repeat those before them and are left out: `times` rounds of `size` lines. */

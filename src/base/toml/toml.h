@@ -1,4 +1,4 @@
-/* toml.h — a TOML 1.0 file as a tree whose every node knows where it stands.
+/* toml.h — a TOML 1.0 file as a tree whose every node knows its line and column.
  *
  *   rad_toml doc;
  *   if (rad__toml_parse(&doc, name, text, size, limit, error) != 0) return error->code;

@@ -54,7 +54,7 @@ typedef struct rad_shell {
     uint64_t stole_ns; /* when it last found something */
     uint32_t misses;   /* of this search */
     bool gave_up;
-    bool was_woken;    /* this search is somebody else's idea */
+    bool was_woken;    /* another thread began this search */
     bool dozed;        /* it was woken sooner than it could have searched */
     bool gone;         /* it has left its spare seat */
     uintptr_t shallow; /* addresses of the stack above this: less than half of it is used */
@@ -65,20 +65,20 @@ typedef struct rad_shell {
     _Atomic bool left; /* … which has left its seat, or is about to */
     /* For a wait that cannot use the wake word: its worker has not announced that it sleeps. */
     _Alignas(64) _Atomic uint32_t bell; /* rung when something was sent */
-    _Atomic uint32_t listening;         /* somebody waits for the bell */
+    _Atomic uint32_t listening;         /* a thread waits for the bell */
 } rad_shell;
 
 enum rad_exec_slept { RAD_SLEPT_NOT = 0, RAD_SLEPT_UNTIL_WOKEN, RAD_SLEPT_TO_THE_END };
 
-/* Whoever builds on the executor may have its say, on the worker's thread: */
+/* Hooks for the runtime that builds on the executor, called on the worker's thread: */
 typedef struct rad_exec_hooks {
     void *context;
     uint32_t spare;     /* seats for more workers: rad__exec_reinforce */
     uint64_t retire_ns; /* a worker in one of these leaves after so long without anything to do */
     void (*prepare)(void *context, rad_worker *w); /* each seat, before its first thread */
     void (*begin)(void *context, rad_worker *w);   /* before its first step */
-    /* Before the thread sleeps, perhaps not for the first time: may make work visible, as anybody else does. Answers
-     * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX as long as nobody wakes it. */
+    /* Before the thread sleeps, perhaps not for the first time: may make work visible, as any thread does. Answers
+     * for how many nanoseconds it may sleep at most: 0 is not at all, UINT64_MAX until it is woken. */
     uint64_t (*rest)(void *context, rad_worker *w);
     /* Instead of sleeping on its wake word it may sleep elsewhere, between rad__shell_away and rad__shell_back, for
      * `ns` at most, or until `wake` was called, by any thread. */
@@ -131,13 +131,13 @@ static inline void rad__exec_wake_thread(rad_exec *exec, uint32_t worker)
     rad__os_word_wake(wake_word, 1);
 }
 
-/* S1, S2, in PARKED: false when somebody else is away, or there is no need to sleep. */
+/* S1, S2, in PARKED: false when another is away, or there is no need to sleep. */
 static inline bool rad__shell_away(rad_worker *w)
 {
     rad_exec *exec = rad__shell_of(w)->exec;
     uint32_t nobody = 0;
     if (atomic_load_explicit(&exec->away, memory_order_relaxed) != 0) return false;
-    /* S1, pairs with G3, and with the store of whoever was away before. */
+    /* S1, pairs with G3, and with the store of the thread that was away before. */
     if (!atomic_compare_exchange_strong_explicit(&exec->away, &nobody, w->id + 1, memory_order_seq_cst,
                                                  memory_order_relaxed))
         return false;
@@ -155,7 +155,7 @@ static inline void rad__shell_back(rad_worker *w)
     atomic_store_explicit(&exec->away, 0, memory_order_release); /* pairs with S1 of the next */
 }
 
-/* A guess: whether somebody is. */
+/* A guess: whether a thread is. */
 static inline bool rad__exec_is_away(const rad_exec *exec)
 {
     return atomic_load_explicit(&exec->away, memory_order_relaxed) != 0;
@@ -179,11 +179,11 @@ RAD_INTERNAL int rad__exec_create(rad_exec **exec, const rad_exec_options *optio
  * come, or there is no thread to be had. By one thread at a time. */
 RAD_INTERNAL bool rad__exec_reinforce(rad_exec *exec);
 
-/* Whether somebody sits there; how many there are, with those in spare seats. By the same thread. */
+/* Whether a worker sits there; how many there are, with those in spare seats. By the same thread. */
 RAD_INTERNAL bool rad__exec_is_manned(const rad_exec *exec, uint32_t seat);
 RAD_INTERNAL uint32_t rad__exec_manned(const rad_exec *exec);
 
-/* rad_exec_wake: whoever sleeps may be woken for it, but this one, of any seat, is best. */
+/* rad_exec_wake: any sleeping worker may be woken for it, but this one is best. */
 RAD_INTERNAL void rad__exec_wake_near(rad_exec *exec, uint32_t index, rad_task *task);
 
 /* One step of a worker that has no task: may sleep. */
@@ -200,11 +200,11 @@ static inline void rad__shell_step(rad_shell *shell)
     rad__exec_wake_thread(shell->exec, step.woken);
 }
 
-/* Work lies in the worker's own queue: wakes the thread of `woken`, or finds somebody to wake. */
+/* Work lies in the worker's own queue: wakes the thread of `woken`, or finds another to wake. */
 RAD_INTERNAL void rad__shell_offer(rad_worker *w, uint32_t woken);
 
-/* To the worker's own queue. Somebody is woken for certain when it hoards; but when it looks as if somebody slept
- * and nobody searched, at once: a few large tasks are worth it as well. */
+/* To the worker's own queue. Another worker is woken for certain when it hoards; but when it looks as if one slept and
+ * none searched, at once: a few large tasks are worth it as well. */
 static inline void rad__shell_spawn(rad_worker *w, rad_task *task)
 {
     uint32_t woken = rad__worker_spawn(w, task);

@@ -15,7 +15,7 @@
 /* What a program has that others can see. */
 typedef struct rad_flow_traits {
     bool cancels_task, cancels_region, compensates, finishes, detaches;
-    bool stops_some; /* some tokens may be cancelled while the case goes on */
+    bool stops_some; /* some tokens may be cancelled while the case continues */
     bool drawn;      /* outcomes are, and there are some: paths, and effects begun by them, matter */
     bool ends;       /* which end it comes to, matters */
     uint8_t *more;   /* by operation: some `more` adds to this many */

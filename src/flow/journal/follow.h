@@ -9,8 +9,8 @@
  * them, which such an edit may change: tokens correspond when their makers do, at the same fork and branch.
  *
  * They differ where the follower does not offer the leader's step, takes another branch or event, sets another value,
- * starts a task with other data, or has no use for an input; or where one has ended, and not the other. What can go on
- * in each of them is told then, by names. */
+ * starts a task with other data, or has no use for an input; or where one has ended, and not the other. Then the report
+ * names what can continue in each of them. */
 #ifndef RAD_FLOW_JOURNAL_FOLLOW_H
 #define RAD_FLOW_JOURNAL_FOLLOW_H
 

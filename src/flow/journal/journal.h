@@ -46,7 +46,7 @@ enum rad_flow_record_type {
     RAD_RECORD_INPUT = 1, /* step, digest, wall, input, id */
     RAD_RECORD_STARTED,   /* wall, key, attempt, run, task: synced before anything is done */
     RAD_RECORD_STOPPED,   /* wall, key, attempt: nobody wants its result, and it has ended */
-    RAD_RECORD_RESUMED,   /* wall: another runner goes on from here */
+    RAD_RECORD_RESUMED,   /* wall: another runner continues from here */
     RAD_RECORD_DOUBT,     /* wall, key, attempt, run, settled */
     RAD_RECORD_END,       /* wall, step, state, whole digest, text: why it failed */
     RAD_RECORD_TYPES

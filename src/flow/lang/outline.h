@@ -1,4 +1,4 @@
-/* outline.h — the statements of a flow by their numbers: for whoever has an operation and must say where it stands. */
+/* outline.h — the statements of a flow by their numbers: for callers that have an operation and report its place. */
 #ifndef RAD_FLOW_LANG_OUTLINE_H
 #define RAD_FLOW_LANG_OUTLINE_H
 

@@ -1,4 +1,4 @@
-/* program.h — a flow as flat code: one operation per step, each with the place where its token goes on.
+/* program.h — a flow as flat code: one operation per step, each with the place where its token continues.
  *
  * There are no jumps: sequences, loops and handlers are all in the `next` of the operations, so fetching is one
  * index and a step of the language is one operation. Expressions are postfix code of their own. */

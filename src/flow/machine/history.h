@@ -1,5 +1,5 @@
 /* history.h — what a case does, told from its trace while it runs: how often each statement was gone through, and every
- * step in words. Whoever runs the case calls rad__flow_history_take often enough: the trace keeps the last 4,096
+ * step in words. The runner of the case calls rad__flow_history_take often enough: the trace keeps the last 4,096
  * events, and a step has one, and one for each token it cancels. */
 #ifndef RAD_FLOW_MACHINE_HISTORY_H
 #define RAD_FLOW_MACHINE_HISTORY_H
@@ -26,7 +26,7 @@ typedef struct rad_flow_history {
 /* False: no memory. rad__flow_history_free it, also then. */
 RAD_INTERNAL bool rad__flow_history_open(rad_flow_history *h, const rad_flow_program *p, bool has_text);
 RAD_INTERNAL void rad__flow_history_take(rad_flow_history *h, const rad_flow_case *c);
-/* The case goes on no further: what waits is marked, the text ends. */
+/* The case does not continue: what waits is marked, the text ends. */
 RAD_INTERNAL void rad__flow_history_end(rad_flow_history *h, const rad_flow_case *c);
 RAD_INTERNAL void rad__flow_history_free(rad_flow_history *h);
 

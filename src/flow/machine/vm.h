@@ -12,7 +12,7 @@
  *
  * Fork      one per execution of par, or, many: owns its join. activated = live children + arrived + cancelled.
  *           The token that made it waits in it (rad_token.inner) until the join fires; afterwards, with any and none,
- *           it lives on until its last child is gone. Until then it hangs below a holder: whoever cancels the holder
+ *           it lives on until its last child is gone. Until then it hangs below a holder: cancelling the holder
  *           cancels the children. The holder is the maker; when that ends before, the holder of the maker's own fork.
  * Region    one per execution of a region statement; tokens inside know the innermost one.
  * Data      values by variable, shared between tokens until one of them writes; `written` says what since its fork.

@@ -34,10 +34,10 @@ RAD_INTERNAL void rad__flow_temporary(const rad_flow_host *host, char name[RAD_F
 RAD_INTERNAL int rad__flow_write_whole(const rad_flow_host *host, const char *folder, const char *name,
                                        const void *data, size_t size, rad_error *error);
 
-/* Begins an effect: 1: it is ours, and *file holds the lock; 0: somebody was first. */
+/* Begins an effect: 1: it is ours, and *file holds the lock; 0: another process was first. */
 RAD_INTERNAL int rad__flow_claim(const rad_flow_host *host, const char *id, int *file, rad_error *error);
 
-/* enum rad_os_holder: whether somebody has begun the effect, and lives. A lock that was deleted does not make it one
+/* enum rad_os_holder: whether a process has begun the effect, and lives. A lock that was deleted does not make it one
  * that was never begun: the file for its errors has its name by then, too. */
 RAD_INTERNAL int rad__flow_effect_holder(const rad_flow_host *host, const char *id, rad_error *error);
 
@@ -46,7 +46,7 @@ RAD_INTERNAL int rad__flow_effect_holder(const rad_flow_host *host, const char *
 RAD_INTERNAL int rad__flow_ask_to_end(const rad_flow_host *host, const char *id, rad_error *error);
 RAD_INTERNAL bool rad__flow_is_asked_to_end(const rad_flow_host *host, const char *id);
 
-/* Who wrote the lock file, for people; 0: it does not say. */
+/* Which process wrote the lock file, for people; 0: it does not say. */
 RAD_INTERNAL int rad__flow_lock_owner(const rad_flow_host *host, const char *name);
 
 /* ---- Receipts ------------------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ RAD_INTERNAL int rad__flow_receipt_read(rad_flow_receipt *receipt, const char *n
 
 /* Whole, and in the order of sending as far as the clock tells it. */
 RAD_INTERNAL int rad__flow_spool_put(const rad_flow_host *host, const rad_flow_input *input, rad_error *error);
-/* Of a file in there: whether it is one of ours, and not somebody's note. */
+/* Of a file in there: whether it is one of ours, and not a file of the user. */
 RAD_INTERNAL bool rad__flow_is_spool_name(const char *name);
 RAD_INTERNAL int rad__flow_spool_read(rad_flow_input *input, const char *name, const void *data, size_t size,
                                       rad_error *error);

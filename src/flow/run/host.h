@@ -46,7 +46,8 @@ typedef struct rad_flow_host {
     int (*lock)(void *host, int file, rad_error *error);
     int (*holder)(void *host, const char *name, rad_error *error); /* enum rad_os_holder */
 
-    /* For a runner. A shim that is launched goes on without it; the host has it from then on, also after a failure. */
+    /* For a runner. A shim that is launched continues without it; the host has it from then on, also after a failure.
+     * */
     int (*launch)(void *host, struct rad_flow_shim *shim, int *pid, rad_error *error);
     bool (*is_running)(void *host, int pid); /* one that was launched from here */
     /* Until something has changed in "effects" or "signals", the time is up, or for some other reason. */

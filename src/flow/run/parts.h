@@ -10,7 +10,7 @@
 
 enum rad_flow_effect_state {
     RAD_EFFECT_ASKED = 0, /* in the queue */
-    RAD_EFFECT_RUNNING,   /* begun, by whoever */
+    RAD_EFFECT_RUNNING,   /* begun, by this runner or another */
     RAD_EFFECT_PROBED,    /* in doubt; its probe runs */
     RAD_EFFECT_STOPPING,  /* begun; nobody wants it any more */
     RAD_EFFECT_DOUBTED,   /* nobody can tell, and nobody has said */
@@ -45,9 +45,9 @@ typedef struct rad_flow_runner {
     uint64_t size; /* of the journal, as this runner has left it; UINT64_MAX: not known */
     bool dirty;    /* something was appended since the last sync */
     uint64_t dirty_since_ns;
-    uint64_t clock_ns; /* of the last record: timers that are asked for begin there, whoever computes them again */
+    uint64_t clock_ns; /* of the last record: timers begin there, also when computed again */
     char case_id[64];
-    char *where; /* the folder of its commands, whoever goes on with it; NULL: that of the runner */
+    char *where; /* the folder of its commands, whichever runner continues it; NULL: that of the runner */
     bool replaying;
 
     rad_flow_effect *effects;
@@ -110,7 +110,7 @@ RAD_INTERNAL int rad__flow_launch(rad_flow_runner *r, rad_flow_effect *e, const 
 
 /* ---- Doubt (doubt.c) --------------------------------------------------------------------------- */
 
-/* Begun, no receipt, and whoever began it is dead. */
+/* Begun, no receipt, and the process that began it is dead. */
 RAD_INTERNAL int rad__flow_doubt(rad_flow_runner *r, rad_flow_effect *e, rad_error *error);
 /* Everything the user wants to settle is in doubt. After the adoption. */
 RAD_INTERNAL int rad__flow_check_answers(rad_flow_runner *r, rad_error *error);
@@ -138,7 +138,7 @@ RAD_INTERNAL bool rad__flow_was_seen(const rad_flow_runner *r, const char *id);
 
 /* Feeds the case what is in the journal, up to its last whole record. */
 RAD_INTERNAL int rad__flow_replay(rad_flow_runner *r, rad_flow_journal *j, rad_error *error);
-/* Whether somebody has begun what the journal does not know: then it has lost records. */
+/* Whether a process has begun what the journal does not know: then it has lost records. */
 RAD_INTERNAL int rad__flow_check_effects(rad_flow_runner *r, rad_error *error);
 
 /* ---- Life (run.c) ---------------------------------------------------------------------------------- */

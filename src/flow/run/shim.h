@@ -39,7 +39,7 @@ typedef struct rad_flow_shim {
     rad_flow_receipt receipt;
     rad_bytes output;
     uint64_t end_by_ns, kill_by_ns; /* of host->elapsed; 0: not set */
-    uint64_t look_ns;               /* when to look again whether somebody wants it to end */
+    uint64_t look_ns;               /* when to look again whether its end was requested */
     bool killed;
     uint32_t spawns, writes; /* how often it has tried */
     size_t late;             /* bytes of output that were read after the command's end */

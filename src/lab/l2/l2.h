@@ -60,7 +60,7 @@ typedef struct l2_location {
     uint64_t value;   /* newest, in place: the bytes of the granule */
     char *granule;
     uint32_t next;   /* in the granule; 0 ends */
-    uint32_t object; /* the kernel's; RAD_NONE until somebody announces it */
+    uint32_t object; /* the kernel's; RAD_NONE until a thread announces it */
     uint8_t mask;
     bool publishes;  /* `release` is not empty */
     bool known;      /* `value` is what was written last by instrumented atomics */
@@ -161,7 +161,7 @@ typedef struct l2 {
     bool is_coarse;        /* … in this run */
     uint16_t *site_number; /* by global number of a point: this machine's */
     uint16_t *site_of;     /* the inverse */
-    uint32_t site_covered; /* so many of them are on trial */
+    uint32_t site_covered; /* number of them that are explored */
     char (*site_names)[96];
 } l2;
 
@@ -261,7 +261,7 @@ RAD_INTERNAL void rad__l2_step(void *self, rad_kernel *k, uint32_t action);
 /* In a run that is coarse: it does not stop here. */
 RAD_INTERNAL bool rad__l2_goes_on(l2 *l, uint32_t site, uint32_t location, enum rad_access access);
 
-/* The running thread announces its next operation and goes on when it is chosen. In line, as everything between
+/* The running thread announces its next operation and continues when it is chosen. In line, as everything between
  * a switch and the instrumented code should be: the processor predicts returns from the calls it has seen, so
  * after a switch every return that is left to do costs a misprediction. */
 static inline void l2_point(l2 *l, uint32_t site, uint32_t location, enum rad_access access)

@@ -15,7 +15,7 @@ RAD_INTERNAL int rad__load_disk_open(rad__load_disk **d, const char *path, uint3
 /* A sink of the log (log.h); `context` is the disk. */
 RAD_INTERNAL int rad__load_disk_put(void *context, const void *data, size_t size, rad_error *error);
 RAD_INTERNAL bool rad__load_disk_is_behind(const rad__load_disk *d);
-/* Everything is written and synced, or it is told why not. `d` may be NULL. */
+/* Everything is written and synced, or the error says why not. `d` may be NULL. */
 RAD_INTERNAL int rad__load_disk_close(rad__load_disk *d, rad_error *error);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct rad__load_http1 {
 } rad__load_http1;
 
 enum rad__load_http1_state {
-    RAD__LOAD_HTTP1_MORE, /* all was read, and it goes on */
+    RAD__LOAD_HTTP1_MORE, /* all was read, and more has to come */
     RAD__LOAD_HTTP1_DONE, /* see answer, keeps_alive; *used bytes were read */
     RAD__LOAD_HTTP1_FAULT /* see answer.fault */
 };

@@ -99,7 +99,7 @@ typedef struct rad__load_turn {
     rad__load_input *inputs; /* in the order in which the engine met them */
     uint32_t input_count;
     bool paused;
-    bool interrupted; /* somebody wants the run to end */
+    bool interrupted; /* the run was asked to end */
 } rad__load_turn;
 
 typedef struct rad__load_engine rad__load_engine;

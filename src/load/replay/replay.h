@@ -1,7 +1,7 @@
 /* replay.h — a log again, without the world: inputs go in, and what comes out has to be what is in the log.
  *
  * Only input records are read. The run writes a log as it did the first time, which is compared with the file byte by
- * byte; the first record that differs is told by number. A log that was cut off is replayed as far as it goes; one
+ * byte; the first record that differs is reported by number. A log that was cut off is replayed as far as it goes; one
  * whose outputs were taken out (strip) becomes whole again. */
 #ifndef RAD_LOAD_REPLAY_REPLAY_H
 #define RAD_LOAD_REPLAY_REPLAY_H

@@ -2,7 +2,7 @@
  * replayed. The reducer is the run's own (metrics.h), so that without a filter the answer is the run's own summary.
  *
  * Every block is checked before anything in it is believed (log/read.c), and every event against the rules of
- * causality.h; whatever is wrong is told with its record. With a filter the log is read twice: first each request is
+ * causality.h; an error names its record. With a filter the log is read twice: first each request is
  * judged when it has ended, then those that were chosen are counted, each event in the second it happened in. */
 #ifndef RAD_LOAD_REPORT_ANALYZE_H
 #define RAD_LOAD_REPORT_ANALYZE_H

@@ -59,7 +59,7 @@ struct rad__load_gate {
     uint32_t tested;   /* rows in which there is something to test */
     bool possible;     /* some row could be found to differ: there are enough runs */
     bool exact;        /* no approximation was needed */
-    bool names_left;   /* so many names that only all of them together are looked at */
+    bool names_left;   /* too many names: only all of them together are compared */
     uint32_t needed;   /* runs a side, at least, for so many rows */
     double level;      /* a share: 0.01 */
     double margin_pct; /* how far off a row is that may fail; negative: none was asked for, and none fails */

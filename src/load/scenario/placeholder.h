@@ -1,4 +1,4 @@
-/* placeholder.h — the grammar of templates, for whoever checks them (read_text.c) and whoever fills them in
+/* placeholder.h — the grammar of templates, for the code that checks them (read_text.c) and fills them in
  * (template.c).
  *
  *     template    = { character | placeholder | "$${" }        "$${" stands for "${" itself
@@ -12,7 +12,7 @@
 #include "load/scenario/escape.h"
 
 enum rad__load_what {
-    RAD__LOAD_WHAT_TEXT, /* of a template: what stands there */
+    RAD__LOAD_WHAT_TEXT, /* the literal text of a template */
     RAD__LOAD_WHAT_ENV,
     RAD__LOAD_WHAT_DATA,
     RAD__LOAD_WHAT_VAR,

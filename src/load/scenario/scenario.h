@@ -27,7 +27,7 @@ struct rad__load_stage {
 
 enum rad__load_model {
     RAD__LOAD_CLOSED, /* users: each asks again when it has its answer */
-    RAD__LOAD_OPEN    /* arrivals: asked at their time, whoever still waits */
+    RAD__LOAD_OPEN    /* arrivals: sent at their time, even if earlier ones still wait */
 };
 
 struct rad__load_schedule {
@@ -35,7 +35,7 @@ struct rad__load_schedule {
     bool drop; /* open: an arrival that finds nobody free is dropped; else it waits */
     uint32_t stage_count;
     const struct rad__load_stage *stages;
-    /* Open: idle users serve in turn; else whoever was busy last does, so that few connections are used. */
+    /* Open: idle users serve in turn; else the user that was busy last does, so that few connections are used. */
     bool in_turn;
     /* Open: a connection is opened when it is needed; else all are before the first arrival. */
     bool connect_late;

@@ -60,7 +60,7 @@ RAD_INTERNAL void rad__load_pool_close(rad__load_pool *p);
 RAD_INTERNAL bool rad__load_pool_take(rad__load_pool *p, uint32_t target, uint32_t user, rad__load_stream *draw,
                                       struct rad__load_lease *lease);
 
-/* A closed place is being opened, before anybody needs it. */
+/* A closed place is being opened, before a user needs it. */
 RAD_INTERNAL void rad__load_pool_begin(rad__load_pool *p, uint32_t conn);
 
 /* Whether the connection is still the one that was taken. */

@@ -72,7 +72,7 @@ RAD_INTERNAL void rad__load_metrics_feed(rad__load_metrics *m, const rad__load_e
 /* Closes the second that is not over. */
 RAD_INTERNAL void rad__load_metrics_end(rad__load_metrics *m);
 
-/* Afterwards `m` is about both runs, which went on at the same time (shards). */
+/* Afterwards `m` is about both runs, which ran at the same time (shards). */
 RAD_INTERNAL bool rad__load_metrics_merge(rad__load_metrics *m, const rad__load_metrics *other);
 
 /* In place of a figure for which nothing was measured: the time of no answer, a share of no requests. Such a figure is

@@ -86,7 +86,7 @@ typedef struct rad__load_scheduler {
     enum rad__load_phase phase;
     bool failed;                    /* an assertion does not hold */
     bool aborted;                   /* and it was one that ends the run */
-    bool interrupted;               /* somebody wanted the run to end */
+    bool interrupted;               /* the run was asked to end */
     enum rad__load_fault exhausted; /* why the run was given up; 0: it was not */
 
     struct rad__load_user *users;
@@ -145,7 +145,7 @@ static inline bool rad__load_scheduler_over(const rad__load_scheduler *c)
     return c->phase == RAD__LOAD_OVER;
 }
 
-/* When something is due at the latest: 0: at once, somebody is ready and can be activated; UINT64_MAX: nothing is.
+/* When something is due at the latest: 0: at once, a user is ready and can be activated; UINT64_MAX: nothing is.
  * While the queue is full only what comes in, or is due, makes room. */
 RAD_INTERNAL uint64_t rad__load_scheduler_due(rad__load_scheduler *c);
 /* When what was written has to be on its way to the disk; UINT64_MAX: nothing has to. */
@@ -193,7 +193,7 @@ RAD_INTERNAL void rad__load_choose(rad__load_scheduler *c, uint32_t vu); /* what
 RAD_INTERNAL uint64_t rad__load_choose_pause(rad__load_scheduler *c, uint32_t vu);
 
 /* end.c: phases, assertions */
-RAD_INTERNAL void rad__load_end_begin(rad__load_scheduler *c); /* of the time, or somebody wants it */
+RAD_INTERNAL void rad__load_end_begin(rad__load_scheduler *c); /* of the time, or on request */
 RAD_INTERNAL void rad__load_end_over(rad__load_scheduler *c);
 RAD_INTERNAL void rad__load_assert_now(rad__load_scheduler *c, bool final);
 

@@ -131,7 +131,7 @@ RAD_INTERNAL uint32_t rad__code_message(rad_protocol *p, uint32_t edge, uint32_t
                                         const rad_ast_field *fields);
 RAD_INTERNAL uint32_t rad__code_effect(rad_protocol *p, rad_effect_site site);
 RAD_INTERNAL uint32_t rad__code_table(rad_protocol *p, uint32_t count);
-/* Whoever asks for one that is not there has not looked at what rad_protocol_find answered. */
+/* Asking for one that is not there is a mistake of the caller: rad_protocol_find says whether it is. */
 static inline const rad_protocol *rad__protocol(const rad_protocols *p, uint32_t protocol)
 {
     if (protocol >= p->count) rad__misuse("rad_protocol_…", "there is no protocol of this number");

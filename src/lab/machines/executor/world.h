@@ -92,7 +92,7 @@ enum rad_token_state { RAD_TOKEN_OPEN = 0, RAD_TOKEN_CAME, RAD_TOKEN_FAILED };
 /* What the ledger knows of one worker. */
 typedef struct rad_ledger_worker {
     rad_line_of_tasks lines[3]; /* local, later, inbox */
-    uint32_t hoard;             /* local spawns since one of them woke somebody */
+    uint32_t hoard;             /* local spawns since one of them woke a worker */
     uint32_t credit;            /* as of its last step */
     uint64_t picks;
     uint32_t current; /* task, or RAD_NONE */
@@ -145,7 +145,7 @@ typedef struct rad_exec_world {
     uint32_t worker_objects[RAD_CASE_WORKERS_MAX];
     uint32_t resource_objects[RAD_CASE_RESOURCES_MAX];
     uint64_t coverage;      /* bits of what was exercised: enum rad_cover */
-    rad_code_texts **texts; /* of instructions; *texts is NULL until somebody asks */
+    rad_code_texts **texts; /* of instructions; *texts is NULL until it is first used */
     rad_ledger ledger;
 } rad_exec_world;
 
@@ -165,7 +165,7 @@ RAD_INTERNAL enum rad_op rad__vm_next_op(const rad_exec_world *w, const rad_vm_t
 /* From outside: through the gate. */
 RAD_INTERNAL void rad__vm_start(rad_exec_world *w, rad_vm_task *t);
 
-/* A blocked task goes on; `why` names the event for the ledger. */
+/* A blocked task continues; `why` names the event for the ledger. */
 RAD_INTERNAL void rad__vm_unblock(rad_exec_world *w, rad_vm_task *t);
 
 /* ---- machine.c -------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ enum rad__load_trial_oracle {
     RAD__LOAD_ORACLE_TWICE,                  /* two requests at once, two ends of one */
     RAD__LOAD_ORACLE_LATE,                   /* an answer to an old request is taken for the new one's */
     RAD__LOAD_ORACLE_ORDER,   /* a timeout beats the answer of its tick; who came first is served later */
-    RAD__LOAD_ORACLE_STARVED, /* others are served again and again before somebody who is ready */
+    RAD__LOAD_ORACLE_STARVED, /* others are served again and again before a user that is ready */
     RAD__LOAD_ORACLE_REPLAY   /* the log does not make the same run again */
 };
 
@@ -51,7 +51,7 @@ typedef struct rad__load_trial {
     uint32_t input_count;
     bool scheduler_open;
     bool parsed;           /* the scenario is a user's */
-    uint64_t turns, taken; /* interrupted after so many; 0: never */
+    uint64_t turns, taken; /* interrupted after this many turns; 0: never */
 } rad__load_trial;
 
 /* books.c: reads what is written, as it is written; and draws the balance after each turn. */

@@ -18,7 +18,7 @@ RAD_INTERNAL bool rad__reach_begin(void);
 /* This runner may still run: what is on its stack can be used. */
 RAD_INTERNAL void rad__reach_runner(const rad_runner *r);
 
-/* Whether somebody who was named has a way to this address. */
+/* Whether a runner that was named can reach this address. */
 RAD_INTERNAL bool rad__reach_has(const void *address);
 
 /* … or a handle of this fiber, to cancel it. */

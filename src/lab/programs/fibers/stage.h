@@ -155,7 +155,7 @@ typedef struct rad_stage {
     uint64_t progress;         /* steps of fibers, and calls that have returned after a wait */
     uint64_t own_steps;        /* neither of the clock, nor of handlers and functions of timers */
     uint64_t stuck_since;      /* since so many of them threads wait for each other's locks for ever: stuck.c */
-    bool bypasses;             /* somebody waits for an RW lock while others get it: bypass.c */
+    bool bypasses;             /* a runner waits for an RW lock while others get it: bypass.c */
     uint64_t picks;            /* that the kernel made in steps */
     uint64_t passed_by;        /* fibers that were woken for a mutex, and found it taken */
     rad_runner *exits;         /* calls what atexit has registered; NULL: none does */

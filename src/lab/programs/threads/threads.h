@@ -118,7 +118,7 @@ RAD_INTERNAL void rad__threads_begin(rad_runner *main);
  * chosen; false: the deadline came first, and what it waited for is not there. */
 RAD_INTERNAL bool rad__thread_waits(uint32_t site, enum rad_wait_kind wait, void *address, uint64_t deadline_ns);
 
-/* The same, which a signal breaks: whoever waits lets handlers run, and may wait again. */
+/* The same, which a signal breaks: the waiting thread lets handlers run, and may wait again. */
 RAD_INTERNAL enum rad_waited rad__thread_waits_once(uint32_t site, enum rad_wait_kind wait, void *address,
                                                     uint64_t deadline_ns);
 

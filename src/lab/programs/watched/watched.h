@@ -251,7 +251,7 @@ static inline uint8_t rad__mask_of(uint32_t at, size_t size)
 /* The program has got this block from the call that returns to `pc`. */
 RAD_INTERNAL void rad__watched_allocated(const void *block, size_t size, const void *pc);
 
-/* The program frees a block in a step. True: it is kept; the C library is told later. */
+/* The program frees a block in a step. True: it is kept, and given to the C library later. */
 RAD_INTERNAL bool rad__watched_free(void *block, size_t size, const void *pc);
 
 /* The cells of this page are new: what was freed before the first decision is marked in it. */
