@@ -14,6 +14,9 @@ RAD_INTERNAL void rad__file_check(int fd, const char *call);
 /* Whether the program has used descriptors in this run, by operations of raddle. */
 RAD_INTERNAL bool rad__files_are_used(void);
 
+/* Finds new and delete, which operators.c answers. */
+RAD_INTERNAL void rad__operators_open(void);
+
 /* The C library's, under names that need no search. */
 extern void *__libc_malloc(size_t size);
 extern void __libc_free(void *p);

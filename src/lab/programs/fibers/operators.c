@@ -42,11 +42,11 @@ static void find(const char *name, void *real)
 }
 
 #define OPERATOR(type, name, parameters, arguments)                                                                    \
+    static type(*real_##name) parameters;                                                                              \
     RAD_ANSWER(type, name, parameters)                                                                                 \
     {                                                                                                                  \
-        static __typeof__(&rad__libc_##name) real;                                                                     \
-        if (real == NULL) find(#name, &real);                                                                          \
-        return real arguments;                                                                                         \
+        if (real_##name == NULL) find(#name, &real_##name);                                                            \
+        return real_##name arguments;                                                                                  \
     }
 
 typedef const void *nothrow; /* a reference */
@@ -71,3 +71,31 @@ OPERATOR(void, _ZdlPvmSt11align_val_t, (void *p, size_t size, size_t align), (p,
 OPERATOR(void, _ZdaPvmSt11align_val_t, (void *p, size_t size, size_t align), (p, size, align))
 OPERATOR(void, _ZdlPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, nothrow n), (p, align, n))
 OPERATOR(void, _ZdaPvSt11align_val_tRKSt9nothrow_t, (void *p, size_t align, nothrow n), (p, align, n))
+
+/* Before anything is forked: each run would look for them again, which takes as long as hundreds of steps. */
+void rad__operators_open(void)
+{
+#define FIND(name)                                                                                                     \
+    if (dlsym(RTLD_NEXT, #name) != NULL) find(#name, &real_##name);
+    FIND(_Znwm)
+    FIND(_Znam)
+    FIND(_ZnwmRKSt9nothrow_t)
+    FIND(_ZnamRKSt9nothrow_t)
+    FIND(_ZnwmSt11align_val_t)
+    FIND(_ZnamSt11align_val_t)
+    FIND(_ZnwmSt11align_val_tRKSt9nothrow_t)
+    FIND(_ZnamSt11align_val_tRKSt9nothrow_t)
+    FIND(_ZdlPv)
+    FIND(_ZdaPv)
+    FIND(_ZdlPvm)
+    FIND(_ZdaPvm)
+    FIND(_ZdlPvRKSt9nothrow_t)
+    FIND(_ZdaPvRKSt9nothrow_t)
+    FIND(_ZdlPvSt11align_val_t)
+    FIND(_ZdaPvSt11align_val_t)
+    FIND(_ZdlPvmSt11align_val_t)
+    FIND(_ZdaPvmSt11align_val_t)
+    FIND(_ZdlPvSt11align_val_tRKSt9nothrow_t)
+    FIND(_ZdaPvSt11align_val_tRKSt9nothrow_t)
+#undef FIND
+}

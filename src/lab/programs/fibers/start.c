@@ -8,6 +8,7 @@
 #include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/counter.h"
 #include "lab/programs/fibers/files.h"
+#include "lab/programs/fibers/mistakes.h"
 #include "lab/programs/fibers/stage.h"
 #include "lab/programs/hello.h"
 #include "lab/programs/inserted.h"
@@ -170,6 +171,7 @@ static int lab_main(int argc, char **argv, char **envp)
     rad__around_open();
     rad__marks_open();
     rad__libc_open();
+    rad__operators_open();
     rad__ends_look();
     if (rad__stage_open(&error) != 0) give_up(error.text);
     if (!rad__watched_open()) give_up("no memory to watch the program's");

@@ -15,11 +15,14 @@
 
 /* glibc calls the destructors when a real thread ends; here no real thread does. */
 static void (*key_destructors[PTHREAD_KEYS_MAX])(void *value);
+static uint32_t keys_end; /* above those that have one */
 
 RAD_ANSWER(int, pthread_key_create, (pthread_key_t * key, void (*destructor)(void *)))
 {
     int code = RAD_REAL(pthread_key_create)(key, destructor);
-    if (code == 0 && *key < PTHREAD_KEYS_MAX) key_destructors[*key] = destructor;
+    if (code != 0 || *key >= PTHREAD_KEYS_MAX) return code;
+    key_destructors[*key] = destructor;
+    if (*key >= keys_end) keys_end = *key + 1;
     return code;
 }
 
@@ -39,16 +42,21 @@ RAD_ANSWER(void, tss_delete, (tss_t key))
     pthread_key_delete(key);
 }
 
-static void call_destructors(void)
+static void (*locals)(void); /* the C library's own: those of thread-local variables */
+
+void rad__thread_locals_find(void)
 {
-    void (*locals)(void) = NULL;
     void *found = dlvsym(RTLD_DEFAULT, "__call_tls_dtors", "GLIBC_PRIVATE");
     memcpy(&locals, &found, sizeof locals);
+}
+
+static void call_destructors(void)
+{
     if (locals != NULL) locals();
     bool again = true;
     for (uint32_t round = 0; again && round < PTHREAD_DESTRUCTOR_ITERATIONS; round++) {
         again = false;
-        for (uint32_t i = 0; i < PTHREAD_KEYS_MAX; i++) {
+        for (uint32_t i = 0; i < keys_end; i++) {
             void *value = key_destructors[i] ? pthread_getspecific(i) : NULL;
             if (value == NULL) continue;
             pthread_setspecific(i, NULL);

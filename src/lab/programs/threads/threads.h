@@ -111,6 +111,9 @@ RAD_INTERNAL rad_thread *rad__thread_of(pthread_t handle);
 /* By number of creation; NULL beyond the last. */
 RAD_INTERNAL rad_thread *rad__thread_at(uint32_t index);
 
+/* Once, before there are threads: each end of one would look for it again. */
+RAD_INTERNAL void rad__thread_locals_find(void);
+
 /* main becomes a thread of the program. */
 RAD_INTERNAL void rad__threads_begin(rad_runner *main);
 

@@ -55,6 +55,7 @@ pthread_t rad__thread_handle(void)
 void rad__threads_begin(rad_runner *main)
 {
     rad_thread *t = rad__thread_new();
+    rad__thread_locals_find();
     *t = (rad_thread){.runner = main, .handle = rad__thread_handle()};
     main->thread = t;
 }
