@@ -60,6 +60,8 @@ edit params 's/one/eins/'
 try replay locks.min.raddle.json --realign params.flow outcomes=x
 status 2 "parameters are checked"
 has err "outcomes" "by name"
+try replay locks.min.raddle.json --realign order.flow --output no/such/now.raddle.json
+status 3 "a file that cannot be written"
 try replay locks.min.raddle.json --realign order.flow --output now.raddle.json
 try replay now.raddle.json
 status 0 "what is written has the document as it is now"

@@ -182,6 +182,8 @@ hasnt out "outside" "and are marked in none"
 makes_threads answers_time
 try explore --runs 20 --spurious no --clock quiet ./answers_time
 status 0 "times that are none are refused, and those that never come are waited for"
+try explore --runs 200 --spurious yes --clock quiet ./answers_time spurious
+status 0 "no run has more than two spurious wakeups"
 
 # ---- Time to shrink ------------------------------------------------------------------------------------------------
 try explore --time 1 --stop-on-first --clock quiet --spurious no ./threads relay

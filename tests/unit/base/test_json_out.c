@@ -12,7 +12,7 @@
 
 static void write_all(rad_json_out *j)
 {
-    rad__out_text(j, "a\"b", "\\\n\x01\xff\xc3\xa4");
+    rad__out_text(j, "a\"b", "\\\n\x01\xff\xc3\xa4\xf0\x90\x80\x80\xf4\x80\x80\x80");
     rad__out_text(j, "none", NULL);
     rad__out_open(j, "empty", '{');
     rad__out_close(j, '}');
@@ -34,8 +34,8 @@ static void write_all(rad_json_out *j)
 }
 
 static const char *const LINE[] = {
-    [RAD_JSON_UTF8] = "{\n  \"a\\\"b\": \"\\\\\\u000a\\u0001\\ufffd\xc3\xa4\",",
-    [RAD_JSON_ASCII] = "{\n  \"a\\\"b\": \"\\\\\\u000a\\u0001\\ufffd\\u00e4\",",
+    [RAD_JSON_UTF8] = "{\n  \"a\\\"b\": \"\\\\\\u000a\\u0001\\ufffd\xc3\xa4\xf0\x90\x80\x80\xf4\x80\x80\x80\",",
+    [RAD_JSON_ASCII] = "{\n  \"a\\\"b\": \"\\\\\\u000a\\u0001\\ufffd\\u00e4\\ud800\\udc00\\udbc0\\udc00\",",
 };
 static const char REST[] = ",\n  \"none\": null,\n  \"empty\": {},\n  \"list\": [\n"
                            "    {\"n\": 18446744073709551615, \"m\": [-1, true]},\n    [],\n"

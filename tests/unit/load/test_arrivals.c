@@ -72,6 +72,36 @@ static void who_was_busy_last_serves(void **state)
     load_trial_end(&t);
 }
 
+/* Who finds no connection is late, and says by how much: the time runs from when the arrival was planned. */
+static void waiting_for_a_connection_counts(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    load_scene_open(&scene, 2, 50, 1);
+    scene.latency[0].value = 30 * MS;
+    scene.targets[0].max_connections = 1;
+    scene.s.limits.retry_ns = 7 * MS;
+    run(&t, &scene, RAD__LOAD_LOG_VERSION);
+    assert_true(issued(&t) >= 2);
+    assert_in_range(events[1].count, 10 * MS, 19 * MS); /* due at 20 ms; nothing is free before 30; every 7 ms a try */
+    load_trial_end(&t);
+}
+
+/* At 0, 20, … 980 ms: the one that would be due at the end is not planned, and so not dropped. */
+static void an_arrival_at_the_end_is_none(void **state)
+{
+    (void)state;
+    load_scene scene;
+    load_trial t;
+    load_scene_open(&scene, 100, 50, 4);
+    scene.s.duration_ns = S;
+    run(&t, &scene, RAD__LOAD_LOG_VERSION);
+    assert_int_equal(issued(&t), 50);
+    assert_int_equal(count_of(&t, RAD__LOAD_DROPPED), 0);
+    load_trial_end(&t);
+}
+
 /* The last one to be free goes first, not the first one. */
 static void the_newest_goes_first(void **state)
 {
@@ -325,6 +355,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_was_busy_last_serves),
+        cmocka_unit_test(waiting_for_a_connection_counts),
+        cmocka_unit_test(an_arrival_at_the_end_is_none),
         cmocka_unit_test(the_newest_goes_first),
         cmocka_unit_test(in_turn_if_wanted),
         cmocka_unit_test(connections_are_opened_before),
