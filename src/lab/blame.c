@@ -461,19 +461,12 @@ static const char *cure_of(const char *role, bool sending)
     return "waking it";
 }
 
-static bool is_stuck(const rad_story *s, uint32_t actor)
-{
-    bool stuck = false;
-    for (uint32_t i = 0; i < s->wait_count; i++) stuck |= s->waits[i].actor == actor;
-    return stuck;
-}
-
-/* Others run: then what was found is that they cannot reach it any more. */
-static bool others_run(const rad_kernel *k, const rad_story *s)
+/* Others run: then what was found is that they cannot reach it any more. One that waits or has ended has nothing
+ * enabled. */
+static bool others_run(const rad_kernel *k)
 {
     bool any = false;
-    for (uint32_t i = 0; i < k->actor_count; i++)
-        any |= !k->actors[i].ended && k->actors[i].enabled > 0 && !is_stuck(s, i);
+    for (uint32_t i = 0; i < k->actor_count; i++) any |= k->actors[i].enabled > 0;
     return any;
 }
 
@@ -503,7 +496,7 @@ static void blame_leak(words *w, const rad_story *s, uint32_t actor)
         say(w, "; %s was %s", object, is_made ? "made" : "first used");
         say_function(w, made);
     }
-    if (others_run(w->k, s))
+    if (others_run(w->k))
         say(w, ". Nothing that can still run has a pointer to %s", object);
     else
         say(w, ". The program's first fiber has returned, and nothing that could wake %s runs any more", own);
