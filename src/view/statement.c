@@ -59,6 +59,7 @@ static void say_runs(sentence *s, const rad_exploration *e)
         say(s, "%s of %s run%s failed", rad__readable_count(e->failures, number), all, plural_of(e->runs));
     else
         say(s, "nothing found in %s run%s", all, plural_of(e->runs));
+    if (e->failures == 0 && e->steps == 0 && e->runs > 0) say(s, ", in which nothing ran at the same time");
     if (e->interrupted)
         say(s, " before it was interrupted");
     else if (e->out_of_time)

@@ -112,6 +112,21 @@ static void a_circle_back_into_the_path_is_seen(void **state)
     rad_exploration_free(&e);
 }
 
+/* A program that never starts a second thread is explored at once, and completely: that says nothing about threads. */
+static void a_search_without_steps_says_so(void **state)
+{
+    (void)state;
+    puppet p = {0};
+    rad_target t = puppet_target(&p);
+    rad_exploration e = {.runs = 14, .complete = true};
+    char text[RAD_STATEMENT_MAX];
+    rad_exploration_text(&t, &e, text);
+    assert_non_null(strstr(text, "nothing found in 14 runs, in which nothing ran at the same time; every schedule"));
+    e.steps = 14;
+    rad_exploration_text(&t, &e, text);
+    assert_non_null(strstr(text, "nothing found in 14 runs; every schedule"));
+}
+
 /* ---- A path cut in two ----------------------------------------------------------------------------------- */
 
 /* What was spent above the floor is spent: the half that is given away must keep to the bound, too. */
@@ -205,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_was_cut_long_ago_counts),
         cmocka_unit_test(a_circle_back_into_the_path_is_seen),
+        cmocka_unit_test(a_search_without_steps_says_so),
         cmocka_unit_test(what_was_spent_above_the_floor_counts),
         cmocka_unit_test(a_race_has_one_name_whoever_comes_first),
         cmocka_unit_test(reads_stay_reads),
