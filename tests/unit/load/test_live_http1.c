@@ -253,6 +253,23 @@ static void trailers_are_limited(void **state)
     }
 }
 
+/* The limit is one for each chunk: a long body may have more in all. */
+static void each_chunk_has_extensions(void **state)
+{
+    (void)state;
+    rad__load_http1 h = {0};
+    rad_bytes bytes = {0};
+    size_t used;
+    rad__bytes_format(&bytes, OK "Transfer-Encoding: chunked\r\n\r\n");
+    for (int i = 0; i < 20; i++) rad__bytes_format(&bytes, "1;%0100d\r\nx\r\n", 0);
+    rad__bytes_format(&bytes, "0\r\n\r\n");
+    rad__load_http1_begin(&h, &shared, BOTH, false);
+    assert_int_equal(feed(&h, (const char *)bytes.data, bytes.size, 50, &used), RAD__LOAD_HTTP1_DONE);
+    assert_int_equal(h.answer.body_bytes, 20);
+    rad__load_answer_drop(&shared, &h.answer);
+    rad__bytes_free(&bytes);
+}
+
 static void headers_are_kept(void **state)
 {
     (void)state;
@@ -325,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_has_a_name),
         cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(trailers_are_limited),
+        cmocka_unit_test(each_chunk_has_extensions),
         cmocka_unit_test(headers_are_kept),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(what_a_connection_keeps_is_small),
