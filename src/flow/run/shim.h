@@ -41,6 +41,7 @@ typedef struct rad_flow_shim {
     uint64_t end_by_ns, kill_by_ns; /* of host->elapsed; 0: not set */
     uint64_t look_ns;               /* when to look again whether its end was requested */
     bool killed;
+    uint32_t kills;          /* of those that are left, after the first */
     uint32_t spawns, writes; /* how often it has tried */
     size_t late;             /* bytes of output that were read after the command's end */
 } rad_flow_shim;

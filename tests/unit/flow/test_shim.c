@@ -196,6 +196,24 @@ static void test_who_does_not_listen_is_killed(void **state)
     rad__flow_shim_free(s);
 }
 
+/* A look may take a second: time alone ends nothing. */
+static void test_a_busy_machine_has_as_many_looks(void **state)
+{
+    (void)state;
+    world w = {.now_ns = SECOND, .elapsed_ns = SECOND};
+    rad_flow_host host = host_of(&w);
+    rad_flow_shim *s = told(&w, &host);
+    while (strlen(w.kills) < 50) {
+        pass(&w, SECOND);
+        rad__flow_shim_step(s, &host);
+        assert_int_equal(s->state, RAD_SHIM_WATCH);
+    }
+    w.seen.left = false;
+    rad__flow_shim_step(s, &host);
+    assert_int_equal(s->state, RAD_SHIM_WRITE);
+    rad__flow_shim_free(s);
+}
+
 /* Some were made while others were killed. */
 static void test_killing_goes_on_until_nobody_is_left(void **state)
 {
@@ -382,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_a_clock_that_is_set_ends_nobody),
         cmocka_unit_test(test_the_group_has_time_to_clean_up),
         cmocka_unit_test(test_who_does_not_listen_is_killed),
+        cmocka_unit_test(test_a_busy_machine_has_as_many_looks),
         cmocka_unit_test(test_killing_goes_on_until_nobody_is_left),
         cmocka_unit_test(test_others_that_print_for_ever),
         cmocka_unit_test(test_who_is_left_of_a_command_that_ended_lives_on),
