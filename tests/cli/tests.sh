@@ -47,7 +47,7 @@ fails() { # TEST MESSAGE: the file replays, without its name, too
     has out "as recorded" "$1: as recorded"
 }
 passes counts "60 runs; not every schedule was tried, but all with at most 0 preemptions"
-passes makes_no_operation "14 runs; every schedule was tried"
+passes makes_no_operation "14 runs, in which nothing ran at the same time; every schedule was tried"
 passes reaches "16 runs; every schedule was tried"
 passes soon "60 runs; not every schedule was tried"
 try test ./tests soon --runs 60 --clock free
