@@ -17,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -270,6 +271,28 @@ static void timed(void)
     close(event);
 }
 
+/* Sockets with a time of their own for each call. */
+static void limited(void)
+{
+    const struct timeval soon = {0, 20000};
+    static char much[1 << 16];
+    int sides[2];
+    char byte;
+    assert(socketpair(AF_UNIX, SOCK_STREAM, 0, sides) == 0);
+    assert(setsockopt(sides[0], SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof soon) == 0);
+    assert(setsockopt(sides[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof soon) == 0);
+    waited(0);
+    assert(recv(sides[0], &byte, 1, 0) == -1 && errno == EAGAIN && waited(20));
+    assert(read(sides[0], &byte, 1) == -1 && errno == EAGAIN && waited(20));
+    errno = 0;
+    assert(syscall(SYS_recvfrom, sides[0], &byte, 1, 0, NULL, NULL) == -1 && errno == EAGAIN && waited(20));
+    while (send(sides[0], much, sizeof much, 0) > 0) waited(0);
+    assert(errno == EAGAIN && waited(20));
+    assert(recv(sides[1], &byte, 1, 0) == 1 && send(sides[1], &byte, 1, 0) == 1 && recv(sides[0], &byte, 1, 0) == 1);
+    close(sides[0]);
+    close(sides[1]);
+}
+
 static void *sends_twice(void *arg)
 {
     assert(send(others[1], "he", 2, 0) == 2);
@@ -386,6 +409,7 @@ static void answers(void)
     pairs();
     several();
     timed();
+    limited();
     flags();
     asked();
     locked_twice();

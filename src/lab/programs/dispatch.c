@@ -133,7 +133,7 @@ static long waiting(long number, const long *a)
     if (at_once) return rad__dispatch_pass(number, a);
     if (number == SYS_write && rad__write_may_wait(fd))
         return of_library(rad__write_unnamed(fd, rad__argument_pointer(a[1]), (size_t)a[2]));
-    if (!rad__descriptor_unnamed(fd, !reads(number))) return -EINTR;
+    if (!rad__descriptor_unnamed(fd, !reads(number))) return -errno;
     return read_signals(number, a, &got) ? of_library(got) : rad__dispatch_pass(number, a);
 }
 

@@ -107,23 +107,38 @@ static enum rad_waited wait_for(uint32_t site, struct pollfd *all, nfds_t count,
     return rad__thread_waits_once(site, RAD_WAIT_FILE, files, until);
 }
 
-/* A point of the thread; then the call would not block. False: a handler has broken it. */
+/* Until when a socket waits: SO_RCVTIMEO, SO_SNDTIMEO. */
+static uint64_t limit_of(struct pollfd one)
+{
+    struct timeval most = {0, 0};
+    socklen_t size = sizeof most;
+    int name = one.events & POLLOUT ? SO_SNDTIMEO : SO_RCVTIMEO, error = errno;
+    if (ask(&one, 1) != 0 || getsockopt(one.fd, SOL_SOCKET, name, &most, &size) != 0) most.tv_sec = most.tv_usec = 0;
+    errno = error;
+    uint64_t ns = (uint64_t)most.tv_sec * SECOND + (uint64_t)most.tv_usec * 1000;
+    return ns > 0 && (uint64_t)most.tv_sec < UINT64_MAX / SECOND - 1 ? rad__stage_after(ns) : UINT64_MAX;
+}
+
+/* A point of the thread; then the call would not block. False: a handler has broken it, or the socket's time is up. */
 static bool may_go(uint32_t site, int fd, short events)
 {
     struct pollfd one = {.fd = fd, .events = events};
+    enum rad_waited how;
     rad__cancel_point();
     rad__point(site, &rad__files);
     int flags = fcntl(fd, F_GETFL);
     if (flags < 0 || (flags & O_NONBLOCK)) return true;
-    while (wait_for(site, &one, 1, UINT64_MAX) == RAD_WAITED_BROKEN) {
+    uint64_t until = limit_of(one);
+    while ((how = wait_for(site, &one, 1, until)) == RAD_WAITED_BROKEN) {
         bool again = rad__signals_handle();
         rad__cancel_point();
-        if (again) continue;
+        if (again && until == UINT64_MAX) continue; /* SA_RESTART is not for calls with a timeout: signal(7) */
         rad__thread_goes_on(rad__thread_self());
         errno = EINTR;
         return false;
     }
-    return true;
+    if (how == RAD_WAITED_LATE) errno = EAGAIN;
+    return how != RAD_WAITED_LATE;
 }
 
 bool rad__descriptor_waits(const void *caller, uint32_t site, int fd, bool writes)
