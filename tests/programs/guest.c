@@ -141,6 +141,28 @@ static void rings(int number)
     rung++;
 }
 
+static int bell[2];
+
+static void rings_bell(int number)
+{
+    (void)number;
+    if (write(bell[1], "", 1) != 1) abort();
+}
+
+/* All fibers wait, and only a handler can wake one. */
+static void wakes_by_pipe(void)
+{
+    char byte;
+    assert(pipe2(bell, O_NONBLOCK | O_CLOEXEC) == 0);
+    signal(SIGALRM, rings_bell);
+    for (int i = 0; i < 2; i++) {
+        alarm(1);
+        assert(rad_read(bell[0], &byte, 1, RAD_FOREVER) == 1);
+    }
+    rad_fd_close(bell[0]);
+    close(bell[1]);
+}
+
 /* Timers of the process beside fibers: whichever runs next runs the handler. */
 static void timers(void)
 {
@@ -159,6 +181,7 @@ static void timers(void)
     assert(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0 && timer_settime(timer, 0, &once, NULL) == 0);
     for (int before = rung; rung == before;) rad_sleep(300000);
     timer_delete(timer);
+    wakes_by_pipe();
 }
 
 static void does(void)

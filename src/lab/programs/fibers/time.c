@@ -177,6 +177,15 @@ static void note_delay(void)
 }
 
 /* The wheel's next time may be that of a coarse slot, in which nothing is due yet. */
+/* All fibers wait, so no step of theirs runs the handler, and what it does (a byte into a pipe) may wake one. */
+static void handle_for_fibers(void)
+{
+    if (rad__stage.execs == NULL || rad__signals_pending == 0 || can_others_run()) return;
+    rad__stage.running = true; /* its calls are the program's */
+    rad__signals_handle();
+    rad__stage.running = false;
+}
+
 void rad__time_tick(void)
 {
     bool looked = rad__stage.lookers > 0, any = false, rang = false, alone = !can_others_run(), idle = all_idle();
@@ -190,6 +199,7 @@ void rad__time_tick(void)
         any |= rang;
     }
     if (rang) rad__timers_rang(alone);
+    if (rang) handle_for_fibers();
     if (!any && looked && limit > rad__stage.now_ns) rad__stage.now_ns = limit;
     rad__stage.idle_ticks = any ? 0 : rad__stage.idle_ticks + 1;
     if (!idle) note_delay();
