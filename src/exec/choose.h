@@ -65,7 +65,7 @@ static inline bool rad__choose_newest(bool is_fresh, uint32_t row)
     return is_fresh && row < RAD_NEWEST_IN_A_ROW;
 }
 
-/* Whether a worker that has spawned so many local tasks since it last woke another should do so now. */
+/* Whether a worker has spawned enough local tasks since it last woke another one to wake one now. */
 static inline bool rad__choose_hoard(uint32_t spawned, uint32_t threshold)
 {
     return spawned >= threshold;

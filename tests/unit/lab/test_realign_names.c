@@ -301,7 +301,7 @@ static void after_a_step_that_is_gone_it_is_in_step_again(void **state)
     rad_artifact_free(a);
 }
 
-/* ---- Who is who ----------------------------------------------------------------------------------------------- */
+/* ---- Which actor is which ------------------------------------------------------------------------------------- */
 
 static char sites[5][RAD_PATH_SITE_MAX] = {"a", "b", "c", "d", "e"}, actors[2][RAD_PATH_ACTOR_MAX] = {"one", "two"};
 static char nothing[1][RAD_PATH_OBJECT_MAX];

@@ -1,6 +1,6 @@
 /* crash.c — where a program dies of a signal, in a run that is told: its calls go to the stream, and then it dies as it
  * would have. An exploration does without: there the parent sees the death, which is all it needs. Where a program
- * hangs is told the same way: a timer's signal ends the step that does not return. */
+ * hangs reaches the stream the same way: a timer's signal ends the step that does not return. */
 #define _GNU_SOURCE
 #include "lab/programs/dispatch.h"
 #include "lab/programs/fibers/server.h"

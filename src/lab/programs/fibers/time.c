@@ -209,7 +209,7 @@ void rad__time_tick(void)
 
 /* ---- For the runner that runs ---------------------------------------------------------------------------- */
 
-/* A loop without a yield is one step: after so many looks in a step each one moves the clock, by 1 us, 2, 3, … So a
+/* A loop without a yield is one step: after LOOKS_IN_STEP looks each one moves the clock, by 1 us, 2, 3, … So a
  * loop that waits for an hour ends after 85,000, and a program that looks often for other reasons is not soon too late.
  * All that runs before main is one step. */
 static uint64_t look(uint32_t *looks_in_step)

@@ -74,7 +74,7 @@ typedef struct rad_thread {
     bool woken;           /* a condition, barrier, word */
     bool expired;         /* the deadline has passed, and it waits no more */
     bool late;            /* the deadline of a condition has passed: it waits for the mutex */
-    const void *late_for; /* this was not there in time, the last so many times that it waited for it */
+    const void *late_for; /* what its last waits were for; each was late */
     uint32_t lates;
     struct pollfd *polled; /* by RAD_WAIT_FILE */
     uint32_t polled_count;
